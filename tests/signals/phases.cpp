@@ -113,15 +113,15 @@ std::vector<Phase> all_phases() {
   const std::vector<std::string> run = {"run", "s.relish"};
   const std::string tensors = "t = rand((10000000,), seed=1)\n";
   std::vector<Phase> phases = {
-      {"read and check", {"check", "s.relish"}, long_chain(20000), {}, "", ""},
-      {"print a module", {"fmt", "s.relish", "-o", "out.relish"}, long_chain(20000), {}, "out.relish", ""},
+      {"read and check", {"check", "s.relish"}, long_chain(80000), {}, "", ""},
+      {"print a module", {"fmt", "s.relish", "-o", "out.relish"}, long_chain(80000), {}, "out.relish", ""},
       {"transform",
        {"gradient", "s.relish", "-f", "main", "-o", "out.relish"},
-       long_chain(5000),
+       long_chain(20000),
        {},
        "out.relish",
        ""},
-      {"compile", {"call", "s.relish", "main", "--arg", "x=ones"}, long_chain(3000), {}, "", ""},
+      {"compile", {"call", "s.relish", "main", "--arg", "x=ones"}, long_chain(12000), {}, "", ""},
       {"run interpreted",
        {"call", "s.relish", "spin", "--arg", "A=ones", "--tier", "interp"},
        spinning,
