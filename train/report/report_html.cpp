@@ -1,6 +1,7 @@
 // The same page as HTML: no script, no other file, and nothing of the job's texts that is read as HTML.
 #include <fmt/format.h>
 
+#include "train/report/markup.h"
 #include "train/report/page_content.h"
 #include "train/report/report_page.h"
 
@@ -13,24 +14,8 @@ constexpr std::string_view page_style =
     "td,th{border:1px solid #ccc;padding:.2rem .6rem;text-align:left}"
     "svg{max-width:100%;height:auto}";
 
-std::string html(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '<') {
-      result += "&lt;";
-    } else if (c == '>') {
-      result += "&gt;";
-    } else if (c == '&') {
-      result += "&amp;";
-    } else {
-      result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return result;
-}
-
 std::string html(const PageText& piece) {
-  const std::string text = html(piece.text);
+  const std::string text = as_markup(piece.text);
   if (text.empty() || piece.style == PageText::Style::Plain) return text;
   const std::string_view tag = piece.style == PageText::Style::Code ? "code" : "b";
   return fmt::format("<{0}>{1}</{0}>", tag, text);
@@ -39,8 +24,8 @@ std::string html(const PageText& piece) {
 class HtmlWriter {
  public:
   void operator()(const PageHeading& heading) {
-    if (title_.empty()) title_ = html(heading.text);
-    body_ += fmt::format("<h{0}>{1}</h{0}>\n", heading.level, html(heading.text));
+    if (title_.empty()) title_ = as_markup(heading.text);
+    body_ += fmt::format("<h{0}>{1}</h{0}>\n", heading.level, as_markup(heading.text));
   }
   void operator()(const PageLine& line) {
     body_ += "<p>";
@@ -53,7 +38,7 @@ class HtmlWriter {
     for (const std::string& cell : table.head) named = named || !cell.empty();
     if (named) {
       body_ += "<tr>";
-      for (const std::string& cell : table.head) body_ += fmt::format("<th>{}</th>", html(cell));
+      for (const std::string& cell : table.head) body_ += fmt::format("<th>{}</th>", as_markup(cell));
       body_ += "</tr>\n";
     }
     for (const std::vector<PageText>& row : table.rows) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "train/report/chart.h"
+#include "train/report/markup.h"
 
 namespace relish {
 namespace {
@@ -17,25 +18,6 @@ constexpr double line_height = 18;
 constexpr std::array line_colors = {"#1f77b4", "#ff7f0e", "#2ca02c", "#d62728",
                                     "#9467bd", "#8c564b", "#e377c2", "#17becf"};
 constexpr std::array line_dashes = {"", "6 3", "2 3", "10 4 2 4"};
-
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '<') {
-      result += "&lt;";
-    } else if (c == '>') {
-      result += "&gt;";
-    } else if (c == '&') {
-      result += "&amp;";
-    } else if (c == '"') {
-      result += "&quot;";
-    } else {
-      // Other control characters may not stand in XML.
-      result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return result;
-}
 
 // In each column of pixels the first, least, greatest and last point, in their order.
 std::vector<CurvePoint> thinned(const std::vector<CurvePoint>& points, const Axis& steps) {
@@ -117,7 +99,7 @@ void add_curve(std::string& svg, const Frame& frame, const ChartCurve& curve, st
   const double at = frame.y + chart_height + line_height * static_cast<double>(number);
   svg += fmt::format("<path d=\"M{:.1f} {:.1f}h30\" {}/>\n", margin_left, at, stroke);
   svg += fmt::format(
-      "<text x=\"{:.1f}\" y=\"{:.1f}\">{}{}</text>\n", margin_left + 38, at + 4, escaped(curve.label),
+      "<text x=\"{:.1f}\" y=\"{:.1f}\">{}{}</text>\n", margin_left + 38, at + 4, as_markup(curve.label),
       curve.points.empty() ? " (no finite value)" : ", last " + short_number(curve.points.back().value));
 }
 
@@ -135,7 +117,7 @@ std::string svg_charts(const std::vector<Chart>& charts) {
   for (const Chart& chart : charts) {
     const Frame frame{axis_of_steps(chart), axis_of_values(chart), y};
     svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"15\">{}{}</text>\n", margin_left, y + 25,
-                       escaped(chart.title), frame.values.logarithmic ? " (logarithmic)" : "");
+                       as_markup(chart.title), frame.values.logarithmic ? " (logarithmic)" : "");
     add_marks(svg, frame);
     for (std::size_t i = 0; i < chart.curves.size(); ++i) add_curve(svg, frame, chart.curves[i], i);
     y += height_of(chart);

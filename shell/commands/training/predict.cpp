@@ -26,7 +26,8 @@ constexpr Option options[] = {
     {"params", OptionKind::Tensors, "", "values of the parameters by name"},
     {"ignore_extra", OptionKind::Flag, "", "let `params` hold names that are no parameters"},
     {"prepare", OptionKind::Spec, "", prepare_doc},
-    {"batch_size", OptionKind::Integer, "256", "rows of one call"},
+    {"batch_size", OptionKind::Integer, "256",
+     "rows of one call; a model whose types fix them keeps its own number"},
     {"out", OptionKind::OutputFile, "",
      "file for the results: .csv, .npz, .safetensors, or .npy for one tensor"},
 };
@@ -105,7 +106,8 @@ const Command command_predict{
     .doc =
         "The inference form of the model is called batch by batch, as by `decompose`: dropout leaves its data as "
         "they are, and batch_norm uses the running statistics. The result has a row for each row of the data, in "
-        "their order; a tensor is named `out` in a file, the fields of a tuple `out.0`, ….",
+        "their order; a tensor is named `out` in a file, the fields of a tuple `out.0`, …. A model whose types fix the number of "
+        "rows gets its last batch filled up with copies of the last row: what mixes rows sees them too.",
 };
 
 }  // namespace relish::commands_predict
