@@ -307,7 +307,7 @@ TEST_CASE("the page for a browser has the same, and nothing of a job's texts is 
   const std::string page = report_html(run, std::nullopt);
   CHECK(page.starts_with("<!DOCTYPE html>\n"));
   CHECK(page.find("<title>Training job: failed</title>") != std::string::npos);
-  CHECK(page.find("<p>Ended by: found &lt;b&gt; &amp; \"c\"</p>") != std::string::npos);
+  CHECK(page.find("<p>Ended by: found &lt;b&gt; &amp; &quot;c&quot;</p>") != std::string::npos);
   CHECK(page.find("<tr><td><code>lr</code></td><td>0.1</td></tr>") != std::string::npos);
   CHECK(page.find("<tr><td>loss</td><td>2</td><td>2</td><td>10</td></tr>") != std::string::npos);
   CHECK(page.find("<tr><td>lr</td>") == std::string::npos);  // a curve that is only measured
