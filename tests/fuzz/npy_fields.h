@@ -22,7 +22,7 @@ struct NpyFields {
 inline NpyFields npy_fields(std::string_view file) {
   NpyFields fields;
   if (file.size() < 12 || !file.starts_with("\x93NUMPY")) return fields;
-  fields.version = file[6];
+  fields.version = static_cast<unsigned char>(file[6]);
   const std::size_t length_bytes = fields.version == 1 ? 2 : 4;
   std::uint64_t length = 0;
   std::memcpy(&length, file.data() + 8, length_bytes);

@@ -90,8 +90,8 @@ std::string changed(Choices& choices, std::string_view input) {
     if (what == 0) {
       header["__metadata__"] = Json::object({{"k", choices.one_in(4) ? Json(1) : Json("v")}});
     } else if (what == 1) {
-      const Json copy = entry.value();
-      header[choices.mutated("name")] = copy;
+      Json copy = entry.value();  // a new name may move what the entry is in
+      header[choices.mutated("name")] = std::move(copy);
     } else if (entry.value().is_object()) {
       change_entry(entry.value(), choices);
     } else {

@@ -13,7 +13,7 @@ DType GraphDims::dtype() {
 
 Scalar GraphDims::dimension() {
   if (symbols.empty() || random.chance(0.5)) return Scalar(random.between(1, 4));
-  const Scalar symbol = random.pick(symbols);
+  Scalar symbol = random.pick(symbols);
   switch (random.below(6)) {
     case 0:
       return canonical(symbol * Scalar(random.between(2, 3)));

@@ -15,6 +15,7 @@ Outcome run_parse(const GoldenFile& file);  // parse: the declarations, one line
 Outcome run_print(const GoldenFile& file);  // print [--dialect D]: the canonical text
 Outcome run_check(const GoldenFile& file);  // check: the diagnostics
 Outcome run_steps(const GoldenFile& file);  // steps: what compiled code of each function does, step by step
+Outcome run_loops(const GoldenFile& file);  // loops: what is known of each prim_func's loops
 Outcome run_pass(const GoldenFile& file);   // pass EXPRESSION: the module that a script's expression makes
 Outcome run_script(
     const GoldenFile& file);  // run [--dialect D] [--set N=V] [--tier T]: in every configuration

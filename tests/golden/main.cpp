@@ -33,7 +33,7 @@ struct Options {
 const std::map<std::string, Outcome (*)(const GoldenFile&)> commands = {
     {"parse", run_parse}, {"print", run_print},    {"check", run_check},  {"pass", run_pass},
     {"run", run_script},  {"train", run_training}, {"repl", run_session}, {"cli", run_command_line},
-    {"steps", run_steps}, {"screen", run_screen},
+    {"steps", run_steps}, {"screen", run_screen},  {"loops", run_loops},
 };
 
 fs::path root() { return fs::path(RELISH_SOURCE_DIR) / "tests/golden"; }
