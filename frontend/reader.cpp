@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "frontend/module/deferred.h"
 #include "frontend/module/module_builder.h"
 #include "frontend/module/module_links.h"
 #include "frontend/module/script_checks.h"
@@ -36,6 +37,7 @@ class SourceReader {
   }
 
   ReadResult read();
+  ReadResult read_deferred(const ast::Deferred& group);
 
  private:
   void check_version();
@@ -62,6 +64,9 @@ class SourceReader {
   std::vector<std::string> module_names_;
   ReadResult result_;
   ast::Block python_statements_;  // assignments of a Python file, which may be constants
+
+  void tell_deferred(const ast::Block& statements);
+  void build(ast::Block& statements);
 
   friend ReadResult relish::read_source(std::uint32_t, const ReadOptions&, Diagnostics&);
 };
@@ -437,6 +442,49 @@ void SourceReader::build_class(ast::Statement& statement) {
   statement.kind = ast::DeclareModule{built, std::move(places)};
 }
 
+// Classes first: functions may use them.
+void SourceReader::build(ast::Block& statements) {
+  for (ast::Statement& statement : statements) {
+    if (!statement.as<ast::ClassDefinition>()) continue;
+    build_class(statement);
+    if (const auto* built = statement.as<ast::DeclareModule>()) links_.add(built->module);
+  }
+  build_free_functions(statements);
+}
+
+// Who does not run the statements does not see these declarations.
+void SourceReader::tell_deferred(const ast::Block& statements) {
+  if (!options_.load_all) return;
+  for (const ast::Statement& statement : statements) {
+    const auto* deferred = statement.as<ast::Deferred>();
+    if (!deferred) continue;
+    Diagnostic note;
+    note.severity = Severity::Note;
+    note.id = "function.deferred";
+    note.span = statement.span;
+    note.message = fmt::format(
+        "'{}' calls functions of a module that a statement makes, so it is read when "
+        "the text runs",
+        printable(deferred->names.front()));
+    context_.diagnostics.add(std::move(note));
+  }
+}
+
+ReadResult SourceReader::read_deferred(const ast::Deferred& group) {
+  context_.type_variables = group.facts->type_variables;
+  context_.metadata_constants = group.facts->metadata_constants;
+  context_.has_metadata = group.facts->has_metadata;
+  constants_ = group.facts->constants;
+  ast::Block statements = std::move(group.definitions);
+  collect_names(statements);
+  links_.collect(statements);
+  build(statements);
+  result_.script = std::move(statements);
+  result_.namespaces = context_.namespaces;
+  result_.linked = links_.linked();
+  return std::move(result_);
+}
+
 ReadResult SourceReader::read() {
   check_version();
   Diagnostics faults;
@@ -458,12 +506,15 @@ ReadResult SourceReader::read() {
         put_constants(context_, {options_.constant_value, options_.is_change, options_.session_constants},
                       options_.python_file ? python_statements_ : statements, statements);
   }
-  links_.collect(statements);
-
-  build_free_functions(statements);
-  for (ast::Statement& statement : statements) {
-    if (statement.as<ast::ClassDefinition>()) build_class(statement);
+  if (!options_.python_file) {
+    defer_declarations(
+        options_, statements,
+        std::make_shared<const DeferredFacts>(DeferredFacts{
+            context_.type_variables, context_.metadata_constants, context_.has_metadata, constants_}));
+    tell_deferred(statements);
   }
+  links_.collect(statements);
+  build(statements);
   check_script(context_, statements);
   if (options_.python_file) leave_out_unsupported(statements);
   result_.script = std::move(statements);
@@ -492,6 +543,21 @@ ReadResult read_source(std::uint32_t file, const ReadOptions& options, Diagnosti
     SourceReader reader(file, whole.substr(0, heading), options, diagnostics);
     reader.read_constants(heading, whole);
     result = reader.read();
+  });
+  diagnostics.sort();
+  return result;
+}
+
+ReadResult read_deferred(const ast::Deferred& group, const ReadOptions& options, Diagnostics& diagnostics) {
+  RELISH_CHECK(!group.definitions.empty());
+  const std::uint32_t file = group.definitions.front().span.file;
+  const SourceFile* source = Sources::instance().find(file);
+  RELISH_CHECK(source != nullptr);
+  ReadResult result;
+  with_big_stack([&] {
+    const std::string_view whole = source->text();
+    SourceReader reader(file, whole.substr(0, find_constant_section(whole)), options, diagnostics);
+    result = reader.read_deferred(group);
   });
   diagnostics.sort();
   return result;

@@ -50,8 +50,11 @@ struct ReadOptions {
   ConstantValue constant_value;
   std::function<bool(std::string_view)> is_change;
   KnownConstants session_constants;  // of earlier inputs
-  // Modules that earlier inputs loaded, by the names that hold them, and the functions linked in from them.
-  std::vector<std::pair<std::string, ModulePtr>> session_loads;
+  // Whether a built-in of that name gives something else than a module; none: nothing is known of them.
+  std::function<bool(std::string_view)> makes_no_module;
+  // Modules that stand, by the names that hold them, each read when a function uses it, and the functions
+  // linked in from them.
+  std::vector<std::pair<std::string, std::function<ModulePtr()>>> session_loads;
   std::map<std::string, std::string> session_links;
 };
 
@@ -78,6 +81,8 @@ struct ReadResult {
 };
 
 ReadResult read_source(std::uint32_t file, const ReadOptions& options, Diagnostics& diagnostics);
+// The declarations of a Deferred statement of such a text, which it gives away, with what stands now.
+ReadResult read_deferred(const ast::Deferred& group, const ReadOptions& options, Diagnostics& diagnostics);
 
 // One expression, such as the value of `--arg x=[[1, 2]]` or a call of `-p`. Null after reporting.
 ast::ExprPtr read_expression(std::uint32_t file, Diagnostics& diagnostics);

@@ -224,7 +224,7 @@ std::optional<Expr> GraphCalls::special_call(const std::string& name, const ast:
     return scalar_value(scalars_.read(*call.arguments[0].value), expr.span);
   }
   if (name == "R.tuple" || name == "R.Tuple") {
-    std::vector<Expr> fields = call_arguments(call);
+    std::vector<Expr> fields = call_arguments(call, Type());
     return tuple(std::move(fields), expr.span);
   }
   if (name == "R.TupleGetItem") {

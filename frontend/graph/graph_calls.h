@@ -18,7 +18,7 @@ class GraphCalls : public GraphValues {
   // graph_global_calls.cpp: by what is called.
   Expr call(const ast::Expr& expr, const ast::Call& call) override;
   Expr call_global(const GlobalMeaning& meaning, const ast::Expr& expr, const ast::Call& call);
-  std::vector<Expr> call_arguments(const ast::Call& call);
+  std::vector<Expr> call_arguments(const ast::Call& call, const Type& callee);
   void check_prim_func_argument(const PrimFunc& function, std::size_t at, const Expr& value);
 
   // graph_operator_call.cpp: operators. `receiver`: the value that a method is called on, or null.

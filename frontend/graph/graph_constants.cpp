@@ -1,6 +1,8 @@
 // Constants of Relax functions: R.const of numbers in nested lists, and entries of the section of large
 // constants.
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include <fmt/format.h>
@@ -8,6 +10,7 @@
 #include "frontend/graph/graph_calls.h"
 #include "frontend/graph/numpy_constants.h"
 #include "frontend/types/attribute_reader.h"
+#include "runtime/literal.h"
 #include "support/counted.h"
 #include "support/fix.h"
 #include "support/render.h"
@@ -15,10 +18,34 @@
 namespace relish {
 namespace {
 
+// float("inf"), T.float32("nan") and their negatives.
+std::optional<double> special_float(const ReadContext& context, const ast::Expr& expr) {
+  if (auto* negated = expr.as<ast::Prefix>(); negated && negated->op == ast::PrefixOperator::Minus) {
+    auto inner = special_float(context, *negated->operand);
+    return inner ? std::optional(-*inner) : std::nullopt;
+  }
+  auto* call = expr.as<ast::Call>();
+  if (!call || call->arguments.size() != 1) return std::nullopt;
+  std::string name = context.namespaces.canonical(*call->callee);
+  if (name != "float" && name != "T.float16" && name != "T.float32" && name != "T.float64")
+    return std::nullopt;
+  const ast::Expr& argument = *call->arguments[0].value;
+  if (auto* value = argument.as<ast::FloatValue>()) return value->value;
+  if (auto* value = argument.as<ast::IntValue>()) return static_cast<double>(value->value);
+  auto* text = argument.as<ast::StringValue>();
+  if (!text) return std::nullopt;
+  if (text->value == "inf") return std::numeric_limits<double>::infinity();
+  if (text->value == "-inf") return -std::numeric_limits<double>::infinity();
+  if (text->value == "nan") return std::numeric_limits<double>::quiet_NaN();
+  return std::nullopt;
+}
+
 // Numbers of a nested list in row-major order, with the shape that they have in common.
 class ConstantReader {
  public:
-  explicit ConstantReader(const ReadContext& context) : context_(context) {}
+  // `what`: in messages, what is read.
+  explicit ConstantReader(const ReadContext& context, std::string_view what = "R.const")
+      : context_(context), what_(what) {}
 
   void read(const ast::Expr& expr, std::size_t axis) {
     if (auto* list = expr.as<ast::ListValue>()) return read_items(expr, list->items, axis);
@@ -41,7 +68,7 @@ class ConstantReader {
       return add_real(expr, axis, std::get<double>(*number));
     }
     fail(ErrorClass::Type, expr.span, "const.value",
-         fmt::format("found {} in R.const; expected numbers in nested lists", ast::describe(expr)));
+         fmt::format("found {} in {}; expected numbers in nested lists", ast::describe(expr), what_));
   }
 
   DType default_dtype() const {
@@ -70,6 +97,27 @@ class ConstantReader {
       if (!whole) no_such_value(i, dtype, at);
     }
     return result;
+  }
+
+  // The numbers beside a tensor of that dtype: each is a value of it, and of its kind.
+  Tensor tensor_beside(DType dtype, Span at) const {
+    Tensor result = Tensor::empty(dtype, shape_);
+    auto* to = static_cast<std::byte*>(result.mutable_data());
+    const auto size = static_cast<std::size_t>(size_of(dtype));
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      const Number& number = values_[i];
+      const LiteralNumber literal = number.is_real   ? LiteralNumber(number.real)
+                                    : number.is_bool ? LiteralNumber(number.integer != 0)
+                                                     : LiteralNumber(number.integer);
+      const Tensor one = tensor_of_literal(literal, dtype, at);
+      std::memcpy(to + i * size, one.data(), size);
+    }
+    return result;
+  }
+  // The numbers as tensor(value, dtype) has them: rounded, but no float is an integer.
+  Tensor tensor_given(DType dtype, Span at) const {
+    if (any_real_ && !is_float(dtype)) return tensor_beside(dtype, at);
+    return tensor(dtype, at);
   }
 
   // The dtype of the given one's kind that has every number, for one that has not.
@@ -106,6 +154,7 @@ class ConstantReader {
     bool is_real;
     std::int64_t integer;
     double real;
+    bool is_bool = false;
   };
 
   [[noreturn]] void no_such_value(std::size_t i, DType dtype, Span at) const {
@@ -120,26 +169,8 @@ class ConstantReader {
     return values_[i].is_real ? values_[i].real : static_cast<double>(values_[i].integer);
   }
 
-  // float("inf"), T.float32("nan") and their negatives.
   std::optional<double> special_float(const ast::Expr& expr) const {
-    if (auto* negated = expr.as<ast::Prefix>(); negated && negated->op == ast::PrefixOperator::Minus) {
-      auto inner = special_float(*negated->operand);
-      return inner ? std::optional(-*inner) : std::nullopt;
-    }
-    auto* call = expr.as<ast::Call>();
-    if (!call || call->arguments.size() != 1) return std::nullopt;
-    std::string name = context_.namespaces.canonical(*call->callee);
-    if (name != "float" && name != "T.float16" && name != "T.float32" && name != "T.float64")
-      return std::nullopt;
-    const ast::Expr& argument = *call->arguments[0].value;
-    if (auto* value = argument.as<ast::FloatValue>()) return value->value;
-    if (auto* value = argument.as<ast::IntValue>()) return static_cast<double>(value->value);
-    auto* text = argument.as<ast::StringValue>();
-    if (!text) return std::nullopt;
-    if (text->value == "inf") return std::numeric_limits<double>::infinity();
-    if (text->value == "-inf") return -std::numeric_limits<double>::infinity();
-    if (text->value == "nan") return std::numeric_limits<double>::quiet_NaN();
-    return std::nullopt;
+    return relish::special_float(context_, expr);
   }
 
   void read_items(const ast::Expr& expr, const std::vector<ast::ExprPtr>& items, std::size_t axis) {
@@ -163,7 +194,7 @@ class ConstantReader {
   }
   void add_integer(const ast::Expr& expr, std::size_t axis, std::int64_t value, bool truth = false) {
     any_integer_ |= !truth;
-    add(expr, axis, {false, value, 0});
+    add(expr, axis, {false, value, 0, truth});
   }
   void add_real(const ast::Expr& expr, std::size_t axis, double value) {
     any_real_ = true;
@@ -171,7 +202,8 @@ class ConstantReader {
   }
   [[noreturn]] void ragged(const ast::Expr& expr) const {
     fail(ErrorClass::Type, expr.span, "const.shape",
-         "found lists of unequal length in R.const; expected a regular nesting", unwrapped_items());
+         fmt::format("found lists of unequal length in {}; expected a regular nesting", what_),
+         unwrapped_items());
   }
   // Of a list that has numbers and lists of one number: the numbers of these lists.
   std::vector<DiagnosticNote> unwrapped_items() const {
@@ -193,6 +225,7 @@ class ConstantReader {
   }
 
   const ReadContext& context_;
+  std::string_view what_;
   Shape shape_;
   std::vector<Number> values_;
   const std::vector<ast::ExprPtr>* siblings_ = nullptr;  // the items of the list that is being read
@@ -206,6 +239,40 @@ DType constant_dtype(DType numpy) {
 }
 
 }  // namespace
+
+bool GraphValues::is_number(const ast::Expr& expr) {
+  if (expr.as<ast::IntValue>() || expr.as<ast::FloatValue>() || expr.as<ast::BoolValue>()) return true;
+  if (expr.as<ast::Chain>() || expr.as<ast::Prefix>()) {
+    return literal_arithmetic(expr) || special_float(context_, expr);
+  }
+  // T.float32("inf") has a dtype of its own.
+  const auto* call = expr.as<ast::Call>();
+  const std::string* callee = call ? ast::name_of(*call->callee) : nullptr;
+  return callee && *callee == "float" && !look_up(*callee) && special_float(context_, expr);
+}
+
+bool GraphValues::is_number_list(const ast::Expr& expr) {
+  if (expr.as<ast::NumberListValue>()) return true;
+  const auto* list = expr.as<ast::ListValue>();
+  const auto* tuple = expr.as<ast::TupleValue>();
+  if (!list && !tuple) return false;
+  const std::vector<ast::ExprPtr>& items = list ? list->items : tuple->items;
+  return !items.empty() && std::all_of(items.begin(), items.end(), [&](const ast::ExprPtr& item) {
+    return is_number(*item) || is_number_list(*item);
+  });
+}
+
+Expr GraphValues::literal_beside(const ast::Expr& literal, DType dtype) {
+  ConstantReader reader(context_, "a list");
+  reader.read(literal, 0);
+  return constant(reader.tensor_beside(dtype, literal.span), literal.span);
+}
+
+Expr GraphValues::literal_argument(const ast::Expr& literal, DType dtype) {
+  ConstantReader reader(context_, "a list");
+  reader.read(literal, 0);
+  return constant(reader.tensor_given(dtype, literal.span), literal.span);
+}
 
 Expr GraphCalls::constant_of(const ast::Expr& expr, const ast::Call& call) {
   const ast::Expr* written = nullptr;

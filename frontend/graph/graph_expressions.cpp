@@ -18,7 +18,7 @@ GraphValues::GraphValues(ReadContext& context, Globals& globals, const ast::Func
       types_(context, *this, this) {}
 namespace {
 
-bool is_number(const ast::Expr& expr) {
+bool is_plain_number(const ast::Expr& expr) {
   return expr.as<ast::IntValue>() || expr.as<ast::FloatValue>() || expr.as<ast::BoolValue>();
 }
 
@@ -279,19 +279,28 @@ std::optional<Scalar> GraphValues::known_scalar(const Expr& value) {
   return std::nullopt;
 }
 
-// A number beside a tensor is a tensor of its dtype, if it is a value of it.
-Expr GraphValues::literal_beside(const ast::Expr& literal, DType dtype) {
-  const LiteralNumber number = [&]() -> LiteralNumber {
-    if (auto* integer = literal.as<ast::IntValue>()) return integer->value;
-    if (auto* real = literal.as<ast::FloatValue>()) return real->value;
-    return literal.as<ast::BoolValue>()->value;
-  }();
-  return constant(tensor_of_literal(number, dtype, literal.span), literal.span);
+// A number waits for the operand that gives its dtype; a list of numbers is a tuple where no tensor stands
+// beside it.
+GraphValues::Operand GraphValues::operand(const ast::Expr& written) {
+  const auto* numbers = written.as<ast::NumberListValue>();
+  if (!numbers) return {&written, is_number(written) ? Expr() : leaf(written)};
+  std::vector<Expr> fields;
+  for (const std::int64_t value : numbers->integers)
+    fields.push_back(scalar_value(int_literal(DType::Int64, value, written.span), written.span));
+  for (const double value : numbers->reals)
+    fields.push_back(scalar_value(float_literal(DType::Float64, value, written.span), written.span));
+  return {&written, tuple(std::move(fields), written.span)};
 }
 
-// A number waits for the operand that gives its dtype.
-GraphValues::Operand GraphValues::operand(const ast::Expr& written) {
-  return {&written, is_number(written) ? Expr() : leaf(written)};
+// Where the other operand is a tensor, a list of numbers is one too.
+void GraphValues::take_list(Operand& operand, const Operand& other) {
+  const TensorType* tensor = other.value.defined() ? other.value.type().tensor() : nullptr;
+  if (!tensor || !operand.value.defined() || !operand.written || !is_number_list(*operand.written)) return;
+  if (!tensor->dtype) {
+    type_error(operand.written->span, "literal.tensor",
+               "found a list of numbers beside a tensor of unknown dtype; expected R.const(value, dtype)");
+  }
+  operand.value = literal_beside(*operand.written, *tensor->dtype);
 }
 
 Expr GraphValues::chain(const ast::Expr& expr, const ast::Expr& first, const std::vector<ast::Link>& links) {
@@ -322,6 +331,8 @@ Expr GraphValues::concatenation(const Expr& left, const Expr& right, Span span) 
 
 Expr GraphValues::combine(ast::Operator op, Span op_span, Operand left_operand, Operand right_operand,
                           Span span) {
+  take_list(left_operand, right_operand);
+  take_list(right_operand, left_operand);
   auto& [left_written, left] = left_operand;
   auto& [right_written, right] = right_operand;
   const bool left_number = !left.defined(), right_number = !right.defined();
@@ -335,8 +346,12 @@ Expr GraphValues::combine(ast::Operator op, Span op_span, Operand left_operand, 
     b = scalars_.read(*right_written);
   else
     b = known_scalar(right);
-  if (a && b)
-    return scalar_value(scalars_.combine(op, {*a, left_number}, {*b, right_number}, span).value, span);
+  // Arithmetic of numbers is a scalar with a dtype; a plain number takes that of the other.
+  if (a && b) {
+    const bool left_plain = left_number && is_plain_number(*left_written);
+    const bool right_plain = right_number && is_plain_number(*right_written);
+    return scalar_value(scalars_.combine(op, {*a, left_plain}, {*b, right_plain}, span).value, span);
+  }
 
   const Type& type = left_number ? right.type() : left.type();
   const Type& other = right_number ? left.type() : right.type();

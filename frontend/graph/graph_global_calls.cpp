@@ -11,14 +11,20 @@
 
 namespace relish {
 
-std::vector<Expr> GraphCalls::call_arguments(const ast::Call& call) {
+// Numbers and lists of them become tensors where the function takes these.
+std::vector<Expr> GraphCalls::call_arguments(const ast::Call& call, const Type& callee) {
   std::vector<Expr> args;
+  const FunctionType* function = callee.function();
   for (const ast::Argument& argument : call.arguments) {
     if (!argument.name.empty() || argument.stars) {
       Span at = argument.name.empty() ? argument.value->span : argument.name_span;
       type_error(at, "call.keyword", "found a named argument of a function; expected its arguments in order");
     }
-    args.push_back(leaf(*argument.value));
+    const bool known = function && !function->opaque && args.size() < function->params.size();
+    const TensorType* tensor = known ? function->params[args.size()].tensor() : nullptr;
+    const ast::Expr& value = *argument.value;
+    const bool literal = tensor && tensor->dtype && (is_number(value) || is_number_list(value));
+    args.push_back(literal ? literal_argument(value, *tensor->dtype) : leaf(value));
   }
   return args;
 }
@@ -54,7 +60,7 @@ void GraphCalls::check_prim_func_argument(const PrimFunc& function, std::size_t 
 }
 
 Expr GraphCalls::call_global(const GlobalMeaning& meaning, const ast::Expr& expr, const ast::Call& call) {
-  std::vector<Expr> args = call_arguments(call);
+  std::vector<Expr> args = call_arguments(call, meaning.reference.type());
   if (meaning.reference.type().is_error()) throw ReadContext::Silent{};
   if (meaning.prim_func && args.size() != meaning.prim_func->params.size()) {
     type_error(expr.span, "call.prim_func",
@@ -82,7 +88,7 @@ Expr GraphCalls::call(const ast::Expr& expr, const ast::Call& call) {
   if (const std::string* name = ast::name_of(callee)) {
     if (Entry* entry = look_up(*name); entry && !std::get_if<ModuleAlias>(&entry->meaning)) {
       Expr function = name_value(callee, *name);
-      std::vector<Expr> args = call_arguments(call);
+      std::vector<Expr> args = call_arguments(call, function.type());
       return checked([&] { return function_call(function, args, expr.span); }, expr.span,
                      FunctionCall{function, args});
     }
@@ -112,7 +118,7 @@ Expr GraphCalls::call(const ast::Expr& expr, const ast::Call& call) {
   if (callee.as<ast::Call>()) {
     Expr function = leaf(callee);
     if (function.type().is_error()) throw ReadContext::Silent{};
-    std::vector<Expr> args = call_arguments(call);
+    std::vector<Expr> args = call_arguments(call, function.type());
     return checked([&] { return function_call(function, args, expr.span); }, expr.span,
                    FunctionCall{function, args});
   }

@@ -127,7 +127,9 @@ Expr GraphValues::logic(const ast::Expr& expr, const ast::Logic& logic) {
 
 // A number takes the dtype of the tensor that is the other choice.
 Expr GraphValues::beside(const Operand& operand, const Operand& other) {
-  if (operand.value.defined()) return operand.value;
+  Operand taken = operand;
+  take_list(taken, other);
+  if (taken.value.defined()) return taken.value;
   const TensorType* tensor = other.value.defined() ? other.value.type().tensor() : nullptr;
   if (tensor && tensor->dtype) return literal_beside(*operand.written, *tensor->dtype);
   return scalar_value(scalars_.read(*operand.written), operand.written->span);

@@ -137,9 +137,10 @@ std::optional<std::string> GraphNames::module_member(const ast::Expr& callee) {
   if (globals_.is_module(*base)) return attribute->name;
   if (auto linked = globals_.linked_function(*base, attribute->name, attribute->name_span)) return linked;
   if (globals_.is_other_module(*base)) {
-    type_error(callee.span, "name.other_module",
-               fmt::format("found '{}' of another module; a function calls functions of its own module only",
-                           ast::dotted_name(callee)));
+    type_error(
+        callee.span, "name.other_module",
+        fmt::format("found '{}' of a module that stands below; a function calls those of modules above it",
+                    ast::dotted_name(callee)));
   }
   return std::nullopt;
 }

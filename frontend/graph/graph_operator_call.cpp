@@ -142,6 +142,12 @@ class GraphCalls::OperatorArguments {
       if (dtype && (is_bool(*dtype) || !number.literal->as<ast::BoolValue>()))
         made.emplace_back(number.position, graph_.literal_beside(*number.literal, *dtype));
     }
+    for (Listed& list : lists_) {
+      const std::optional<DType> dtype = number_dtype(op_, *list.param, dtype_at);
+      for (const auto& [field, literal] : list.literals)
+        list.fields[field] = dtype ? graph_.literal_beside(*literal, *dtype) : graph_.leaf(*literal);
+      made.emplace_back(list.position, tuple(std::move(list.fields), written_[list.position].span));
+    }
     for (auto& [position, value] : made) written_[position].value = std::move(value);
     return std::move(written_);
   }
@@ -151,6 +157,13 @@ class GraphCalls::OperatorArguments {
     std::size_t position;
     const Param* param;
     const ast::Expr* literal;
+  };
+  // A list for a tuple of tensors in which numbers stand for tensors.
+  struct Listed {
+    std::size_t position;
+    const Param* param;
+    std::vector<Expr> fields;  // undefined for these
+    std::vector<std::pair<std::size_t, const ast::Expr*>> literals;
   };
 
   // R.null_value() stands for an absent argument; where a value must be, it is none.
@@ -172,19 +185,48 @@ class GraphCalls::OperatorArguments {
     if (param && param->name == "dst_vdevice")
       if (auto device = graph_.device_text(value)) return Attribute(*device);
     if (param && param->type == "index map") return index_map_text(context_, value);
-    // Positions stay scalars.
-    const bool tensor = param &&
-                        (param->kind == ParamKind::Tensor || param->kind == ParamKind::OptionalTensor) &&
-                        param->type.find("integers") == std::string_view::npos;
-    if (tensor && (value.as<ast::IntValue>() || value.as<ast::FloatValue>() || value.as<ast::BoolValue>())) {
+    const bool tensor =
+        param && (param->kind == ParamKind::Tensor || param->kind == ParamKind::OptionalTensor);
+    // Positions that are numbers stay scalars.
+    const bool position = tensor && param->type.find("integers") != std::string_view::npos;
+    if (tensor && ((!position && graph_.is_number(value)) || graph_.is_number_list(value))) {
       numbers_.push_back({written_.size(), param, &value});
-      return read_attribute(context_, value);
+      return is_literal(context_, value) ? read_attribute(context_, value) : Attribute();
     }
+    if (param && param->kind == ParamKind::TensorTuple && read_listed(*param, value)) return Attribute();
     if (is_literal(context_, value)) return read_attribute(context_, value);
     if (param && param->kind == ParamKind::Shape &&
         (value.as<ast::TupleValue>() || value.as<ast::ListValue>()))
       return graph_.shape_of_dims(value);
     return graph_.leaf(value);
+  }
+
+  // Whether the value is a list with numbers, or lists of them, beside tensors.
+  bool read_listed(const Param& param, const ast::Expr& value) {
+    const auto* list = value.as<ast::ListValue>();
+    const auto* written = value.as<ast::TupleValue>();
+    if (!list && !written) return false;
+    const std::vector<ast::ExprPtr>& items = list ? list->items : written->items;
+    const auto literal = [&](const ast::ExprPtr& item) {
+      return graph_.is_number(*item) || graph_.is_number_list(*item);
+    };
+    const auto count = std::count_if(items.begin(), items.end(), literal);
+    if (count == 0 || count == static_cast<std::ptrdiff_t>(items.size())) return false;
+    Listed result{written_.size(), &param, {}, {}};
+    for (const ast::ExprPtr& item : items) {
+      if (literal(item)) {
+        result.literals.emplace_back(result.fields.size(), item.get());
+        result.fields.emplace_back();
+      } else if (const auto* starred = item->as<ast::Starred>()) {
+        const Expr whole = graph_.leaf(*starred->value);
+        if (!whole.type().tuple()) return false;
+        for (Expr& field : graph_.fields_of(whole, item->span)) result.fields.push_back(std::move(field));
+      } else {
+        result.fields.push_back(graph_.leaf(*item));
+      }
+    }
+    lists_.push_back(std::move(result));
+    return true;
   }
 
   // A device stands for two arguments: R.device(device_type=1, index=0), tvm.cpu() and its kin. False for
@@ -230,6 +272,12 @@ class GraphCalls::OperatorArguments {
   std::optional<DType> dtype_of(const Param& param) const {
     for (std::size_t i = 0; i < written_.size(); ++i) {
       if (written_parameter(op_, written_[i].name, i) != &param) continue;
+      for (const Listed& list : lists_) {
+        if (list.position != i) continue;
+        for (const Expr& field : list.fields)
+          if (const TensorType* tensor = field.defined() ? field.type().tensor() : nullptr)
+            return tensor->dtype;
+      }
       const auto* value = std::get_if<Expr>(&written_[i].value);
       const TupleType* fields = value ? value->type().tuple() : nullptr;
       const Type type = fields && !fields->fields.empty() ? fields->fields[0]
@@ -245,6 +293,7 @@ class GraphCalls::OperatorArguments {
   const Op& op_;
   std::vector<WrittenArgument> written_;
   std::vector<Number> numbers_;  // for tensor parameters: they wait for a dtype
+  std::vector<Listed> lists_;    // likewise
   bool behind_device_ = false;
 };
 

@@ -35,13 +35,13 @@ class GraphValues : public GraphBlocks, public ShapeScope {
   void add_items(const std::vector<ast::ExprPtr>& items, std::vector<Expr>& into);
   std::vector<Expr> fields_of(const Expr& tuple, Span span);
   std::optional<Scalar> known_scalar(const Expr& value);
-  Expr literal_beside(const ast::Expr& literal, DType dtype);
   // An operand as written and its value, which is undefined for a number: that takes the dtype beside it.
   struct Operand {
     const ast::Expr* written;
     Expr value;
   };
   Operand operand(const ast::Expr& written);
+  void take_list(Operand& operand, const Operand& other);
   Expr chain(const ast::Expr& expr, const ast::Expr& first, const std::vector<ast::Link>& links);
   Expr concatenation(const Expr& left, const Expr& right, Span span);
   Expr combine(ast::Operator op, Span op_span, Operand left, Operand right, Span span);
@@ -69,7 +69,16 @@ class GraphValues : public GraphBlocks, public ShapeScope {
   std::optional<Expr> inspected_axis(const ast::Expr& expr, const ast::Subscript& subscript);
   bool is_value(const ast::Expr& expr);
 
-  // graph_constants.cpp: metadata["relax.expr.Constant"][0].
+  // graph_constants.cpp: literals where a tensor is wanted.
+  // A number: plain, arithmetic of numbers, float("inf").
+  bool is_number(const ast::Expr& expr);
+  // Such numbers in nested lists.
+  bool is_number_list(const ast::Expr& expr);
+  // Either as a tensor of the dtype of what stands beside it: TypeError for what is no value of that.
+  Expr literal_beside(const ast::Expr& literal, DType dtype);
+  // Either as an argument of a function, rounded as tensor(value, dtype) does.
+  Expr literal_argument(const ast::Expr& literal, DType dtype);
+  // metadata["relax.expr.Constant"][0].
   std::optional<Expr> metadata_constant(const ast::Expr& expr, const ast::Subscript& subscript);
 
   ScalarReader scalars_;

@@ -8,6 +8,7 @@
 #include "frontend/names/binding_names.h"
 #include "ir/calls/foreign_calls.h"
 #include "ir/equality/equal.h"
+#include "ir/operators/user_gradient.h"
 #include "ir/rewriting/rewrite.h"
 #include "support/render.h"
 #include "support/suggest.h"
@@ -28,7 +29,7 @@ bool is_program_path(std::string_view path) {
   auto ends = [&](std::string_view extension) {
     return path.size() > extension.size() && path.substr(path.size() - extension.size()) == extension;
   };
-  return ends(".relish") || ends(".py");
+  return ends(".relish") || ends(".py") || ends(".ipynb");
 }
 
 const std::string* loaded_program_path(const ast::Expr& expr) {
@@ -43,9 +44,9 @@ const std::string* loaded_program_path(const ast::Expr& expr) {
 
 ModuleLinks::ModuleLinks(ReadContext& context, const ReadOptions& options)
     : context_(context), options_(options), linked_(options.session_links) {
-  for (const auto& [name, module] : options.session_loads) {
+  for (const auto& [name, held] : options.session_loads) {
     Source source;
-    source.module = module;
+    source.held = held;
     sources_.emplace(name, std::move(source));
   }
 }
@@ -83,6 +84,13 @@ void ModuleLinks::collect(const ast::Block& statements) {
   }
 }
 
+void ModuleLinks::add(const ModulePtr& module) {
+  Source source;
+  source.span = module->span;
+  source.module = module;
+  sources_.insert_or_assign(module->name, std::move(source));
+}
+
 Span ModuleLinks::span_of(const std::string& name) const {
   auto dotted = linked_.find(name);
   if (dotted == linked_.end()) return {};
@@ -93,7 +101,7 @@ Span ModuleLinks::span_of(const std::string& name) const {
 void ModuleLinks::read(Source& source) {
   if (source.module) return;
   if (source.failed) throw ReadContext::Silent{};
-  source.module = options_.load_module(source.path, source.span);
+  source.module = source.held ? source.held() : options_.load_module(source.path, source.span);
 }
 
 std::optional<std::vector<GlobalFunction>> ModuleLinks::link(const std::string& module,
@@ -136,6 +144,13 @@ std::optional<std::vector<GlobalFunction>> ModuleLinks::link(const std::string& 
     std::vector<std::string> references;
     if (const auto* graph = std::get_if<FunctionPtr>(copy)) references = global_references(**graph);
     if (const auto* prim = std::get_if<PrimFuncPtr>(copy)) references = called_prim_funcs(**prim);
+    // A gradient that is declared for it holds here too.
+    for (const GlobalFunction& other : source.copies.functions) {
+      const auto* graph = std::get_if<FunctionPtr>(&other);
+      const Attribute* of = graph ? find_attribute((*graph)->attributes, gradient_attribute) : nullptr;
+      if (of && of->as<std::string>() && *of->as<std::string>() == wanted[i])
+        references.push_back((*graph)->name);
+    }
     for (const std::string& name : references) {
       if (std::find(wanted.begin(), wanted.end(), name) == wanted.end()) wanted.push_back(name);
     }

@@ -1,7 +1,9 @@
-// Modules of other files: `lib = load("layers.relish")` at top level makes `lib.f` callable from functions.
-// What is used comes in by copy, as `lib_f`, so that a module is whole by itself.
+// Modules that functions use: those of other files, `lib = load("layers.relish")`, classes of the text, and
+// whatever else holds a module. What is used comes in by copy, lib.f as `lib_f`, so that a module is whole by
+// itself.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -18,7 +20,9 @@ class ModuleLinks {
 
   // Finds the statements that load; with `load_all` reads their files.
   void collect(const ast::Block& statements);
-  // Whether the name holds a module that the text, or an earlier input, loads.
+  // A class of the text that is built.
+  void add(const ModulePtr& module);
+  // Whether the name holds a module that functions may use.
   bool loads(const std::string& name) const { return sources_.count(name) > 0; }
   // Copies of `function` and of all that it refers to, by the names that they get; nothing when `module` is
   // not loaded. TypeError for a function that the module does not have; what reading its file throws.
@@ -43,7 +47,8 @@ class ModuleLinks {
     int bindings = 1;  // statements that bind the name
     bool failed = false;
     ModulePtr module;
-    Module copies;  // under the prefix; filled at first use
+    std::function<ModulePtr()> held;  // gives the module of a name of the session
+    Module copies;                    // under the prefix; filled at first use
     bool copied = false;
   };
   void read(Source& source);
@@ -56,7 +61,7 @@ class ModuleLinks {
 
 // The path of `load("FILE.relish")`, also as relish.load, when the expression is such a call; null otherwise.
 const std::string* loaded_program_path(const ast::Expr& expr);
-// Whether the path names a program text: .relish or .py.
+// Whether the path names a program text: .relish or .py, or a notebook, .ipynb.
 bool is_program_path(std::string_view path);
 
 }  // namespace relish

@@ -40,6 +40,8 @@ void for_each_bound_name(const ast::Statement& statement,
     for (const ast::Statement& inner : with->body) for_each_bound_name(inner, visit);
   } else if (auto* damaged = statement.as<ast::Damaged>()) {
     for (const std::string& name : damaged->names) visit(name, statement.span);
+  } else if (auto* deferred = statement.as<ast::Deferred>()) {
+    for (const std::string& name : deferred->names) visit(name, statement.span);
   } else if (auto* function = statement.as<ast::FunctionDefinition>()) {
     visit(function->name, function->name_span);
   }

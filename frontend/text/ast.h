@@ -15,6 +15,10 @@
 #include "ir/nodes/module.h"
 #include "support/source.h"
 
+namespace relish {
+struct DeferredFacts;
+}
+
 namespace relish::ast {
 
 struct Expr;
@@ -113,6 +117,8 @@ struct Ellipsis {};
 struct NumberListValue {
   std::vector<std::int64_t> integers;
   std::vector<double> reals;
+  // Which of the reals are written as integers.
+  std::vector<std::pair<std::size_t, std::int64_t>> integers_among = {};
   bool tuple = false;  // written in parentheses
   std::size_t size() const { return integers.empty() ? reals.size() : integers.size(); }
 };
@@ -354,9 +360,16 @@ struct DeclareFunction {
   bool linked = false;  // a copy of another file's function: it stands in no statement of the text
 };
 
+// Declarations that are read when the statements before them have run: frontend/module/deferred.h.
+struct Deferred {
+  std::vector<std::string> names;  // of the one that stands here in the text
+  mutable Block definitions;       // the group that is read here, until it is; else none
+  std::shared_ptr<const DeferredFacts> facts;
+};
+
 using StatementKind = std::variant<ExpressionStatement, Assignment, AugmentedAssignment, Assert, Delete, Pass,
                                    Break, Continue, Return, For, While, If, With, Import, FunctionDefinition,
-                                   ClassDefinition, Damaged, DeclareModule, DeclareFunction>;
+                                   ClassDefinition, Damaged, DeclareModule, DeclareFunction, Deferred>;
 
 struct Statement {
   Span span;  // of its line, for compound statements of the header

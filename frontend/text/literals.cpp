@@ -401,6 +401,11 @@ std::optional<ast::NumberListValue> read_number_list(std::string_view text, Span
     }
     if (real) {
       double value = number->integer ? static_cast<double>(number->magnitude) : number->real;
+      if (number->integer) {
+        list.integers_among.emplace_back(
+            list.reals.size(),
+            static_cast<std::int64_t>(negative ? 0 - number->magnitude : number->magnitude));
+      }
       list.reals.push_back(negative ? -value : value);
     } else {
       list.integers.push_back(

@@ -241,10 +241,26 @@ void TokenScanner::scan_other() {
   }
 }
 
+// Whether what stands before the bracket makes it that of a call or of an index: f(1, 2), x[1, 2].
+bool TokenScanner::follows_a_value() const {
+  std::size_t at = cursor_.at;
+  const std::string_view blanks = brackets_.empty() ? " \t" : " \t\r\n";
+  while (at > 0 && blanks.find(cursor_.text[at - 1]) != std::string_view::npos) --at;
+  if (at == 0) return false;
+  const char before = cursor_.text[at - 1];
+  if (std::string_view(")]}\"'").find(before) != std::string_view::npos) return true;
+  std::size_t begin = at;
+  while (begin > 0 && is_name_part(cursor_.text[begin - 1])) --begin;
+  constexpr std::string_view words[] = {"in", "return", "and", "or",     "not",
+                                        "if", "else",   "is",  "assert", "del"};
+  const std::string_view word = cursor_.text.substr(begin, at - begin);
+  return !word.empty() && std::find(std::begin(words), std::end(words), word) == std::end(words);
+}
+
 // Steps over a list of plain numbers when it is one and long enough; stays otherwise.
 bool TokenScanner::scan_number_list(Line& line) {
   char open = cursor_.peek();
-  if (open == '{') return false;
+  if (open == '{' || follows_a_value()) return false;
   char close = open == '[' ? ']' : ')';
   std::size_t at = cursor_.at + 1;
   std::size_t count = 0;

@@ -26,6 +26,7 @@ class TokenScanner {
   void scan_string(std::size_t begin);
   void scan_other();
   std::vector<DiagnosticNote> stray_character(std::size_t begin, std::size_t end);
+  bool follows_a_value() const;
   bool scan_number_list(Line& line);
 
   TextCursor& cursor_;

@@ -8,6 +8,7 @@
 #include "frontend/module/module_links.h"
 #include "shell/program/program_file.h"
 #include "shell/program/reading.h"
+#include "shell/script/builtins.h"
 #include "shell/script/constant_values.h"
 #include "shell/script/methods.h"
 #include "support/failure.h"
@@ -69,6 +70,7 @@ LoadedModule load_module_file(const std::string& path, const PathRules& rules,
 void allow_loads(ReadOptions& options, const PathRules& rules, std::vector<std::string> chain) {
   options.constant_value = constant_values(rules.arguments);
   options.is_change = is_change;
+  options.makes_no_module = makes_no_module;
   options.load_module = [rules, chain = std::move(chain)](const std::string& path, Span at) {
     return load_module_file(path, rules, chain, at).module;
   };

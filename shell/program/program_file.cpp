@@ -8,6 +8,7 @@
 #include "frontend/reader.h"
 #include "ir/printer/constant_section.h"
 #include "shell/program/module_files.h"
+#include "shell/program/notebook.h"
 #include "shell/program/reading.h"
 #include "shell/session.h"
 #include "support/atomic_file.h"
@@ -31,6 +32,8 @@ void collect_made_names(const ast::Block& block, std::vector<std::string>& into)
           }
         }
       }
+    } else if (const auto* deferred = statement.as<ast::Deferred>()) {
+      into.insert(into.end(), deferred->names.begin(), deferred->names.end());
     } else if (const auto* loop = statement.as<ast::For>()) {
       collect_made_names(loop->body, into);
     } else if (const auto* branches = statement.as<ast::If>()) {
@@ -87,12 +90,17 @@ std::vector<ModulePtr> ProgramFile::modules() const {
   return all;
 }
 
+std::string text_of_program(const std::string& path) {
+  std::string text = read_file(path, limits().max_source_bytes, "--max-source-size");
+  return is_notebook(path) ? code_of_notebook(path, text) : text;
+}
+
 SourceText read_text(const std::string& path) {
   if (path == "-") {
     read_standard_input();
     return {path, Sources::instance().add("<stdin>", standard_input_text())};
   }
-  std::string text = read_file(path, limits().max_source_bytes, "--max-source-size");
+  std::string text = text_of_program(path);
   const bool mark = text.starts_with("\xEF\xBB\xBF");
   return {path, Sources::instance().add(path, std::move(text)), mark};
 }

@@ -74,6 +74,8 @@ struct SourceText {
   bool byte_order_mark = false;
 };
 SourceText read_text(const std::string& path);
+// What the file says as a program: its bytes, or the code of a notebook.
+std::string text_of_program(const std::string& path);
 // Reads standard input now, on the thread that signals interrupt.
 void read_standard_input();
 

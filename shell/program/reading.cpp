@@ -1,6 +1,7 @@
 // Reading of texts through the front end.
 #include "shell/program/reading.h"
 
+#include "shell/program/notebook.h"
 #include "shell/session.h"
 #include "stdlib/stdlib.h"
 #include "support/failure.h"
@@ -16,7 +17,9 @@ void start_language() {
   static_cast<void>(started);
 }
 
-bool is_python_file(std::string_view path) { return path.size() > 3 && path.ends_with(".py"); }
+bool is_python_file(std::string_view path) {
+  return (path.size() > 3 && path.ends_with(".py")) || is_notebook(path);
+}
 
 ReadResult read_script(std::uint32_t file, ReadOptions options, std::vector<Diagnostic>& warnings) {
   start_language();
@@ -25,6 +28,16 @@ ReadResult read_script(std::uint32_t file, ReadOptions options, std::vector<Diag
   options.redefinitions = !options.python_file;
   Diagnostics diagnostics;
   ReadResult result = read_source(file, options, diagnostics);
+  throw_if_errors(diagnostics);
+  warnings = diagnostics.all();
+  return result;
+}
+
+ReadResult read_deferred_declarations(const ast::Deferred& group, ReadOptions options,
+                                      std::vector<Diagnostic>& warnings) {
+  options.redefinitions = true;
+  Diagnostics diagnostics;
+  ReadResult result = read_deferred(group, options, diagnostics);
   throw_if_errors(diagnostics);
   warnings = diagnostics.all();
   return result;

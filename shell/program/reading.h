@@ -11,11 +11,15 @@
 
 namespace relish {
 
+// Also a notebook, whose code cells are one.
 bool is_python_file(std::string_view path);
 
 // A source as a script reads it, with the options of its session. All errors are thrown together; `warnings`
 // receives the rest.
 ReadResult read_script(std::uint32_t file, ReadOptions options, std::vector<Diagnostic>& warnings);
+// Declarations that waited for the statements before them.
+ReadResult read_deferred_declarations(const ast::Deferred& group, ReadOptions options,
+                                      std::vector<Diagnostic>& warnings);
 // One expression; SyntaxError for anything else.
 ast::ExprPtr read_one_expression(std::uint32_t file);
 

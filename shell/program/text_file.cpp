@@ -5,6 +5,7 @@
 
 #include "frontend/names/top_level_names.h"
 #include "ir/printer/constant_section.h"
+#include "shell/program/notebook.h"
 #include "shell/program/reading.h"
 #include "support/atomic_file.h"
 #include "support/failure.h"
@@ -49,11 +50,13 @@ bool writes_in_place(const std::string& input, const std::string& output) {
 }
 
 void write_program_text(const std::string& path, const std::string& text) {
+  refuse_to_write_notebook(path);
   refuse_loss(path, text);
   write_file_atomically(path, text);
 }
 
 void write_in_place(const SourceText& original, const std::string& path, const std::string& text) {
+  refuse_to_write_notebook(path);
   if (!same_file(original.path, path)) return write_program_text(path, text);
   const std::string mark = original.byte_order_mark ? "\xEF\xBB\xBF" : "";
   if (read_file(path, limits().max_source_bytes, "--max-source-size") !=

@@ -19,6 +19,8 @@ struct Builtin {
 
 std::span<const Builtin> all_builtins();
 const Builtin* find_builtin(std::string_view name);
+// Of a built-in, for the reader; commands may give modules.
+inline bool makes_no_module(std::string_view name) { return find_builtin(name) != nullptr; }
 
 // Parts of the table, by file.
 std::span<const Builtin> number_builtins();

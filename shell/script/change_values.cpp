@@ -105,6 +105,8 @@ void set_slice(ScriptValue& holder, const SubscriptItem& item, const ScriptValue
 
 ScriptValue& item_to_change(ScriptValue& holder, const std::vector<SubscriptItem>& items,
                             std::uint32_t levels, Span span) {
+  if (auto key = key_of_several(items, holder))
+    return item_to_change(holder, {std::move(*key)}, levels, span);
   if (holder.tensor()) {
     fail(ErrorClass::Type, span, "script.item",
          "found an index behind that of a tensor; expected one for all dimensions, t[i, j] = value");
@@ -131,6 +133,8 @@ ScriptValue& item_to_change(ScriptValue& holder, const std::vector<SubscriptItem
 
 void set_item_of(ScriptValue& holder, const std::vector<SubscriptItem>& items, ScriptValue value,
                  Environment* undo, Span span) {
+  if (auto key = key_of_several(items, holder))
+    return set_item_of(holder, {std::move(*key)}, std::move(value), undo, span);
   if (holder.tensor()) {
     const bool noted = undo && undo->recording();
     Tensor before = noted ? holder.tensor()->copy() : Tensor();
@@ -161,6 +165,7 @@ void set_item_of(ScriptValue& holder, const std::vector<SubscriptItem>& items, S
 
 void remove_item_of(ScriptValue& holder, const std::vector<SubscriptItem>& items, Environment* undo,
                     Span span) {
+  if (auto key = key_of_several(items, holder)) return remove_item_of(holder, {std::move(*key)}, undo, span);
   if (holder.dictionary()) {
     const auto at = position_in(*holder.dictionary(), key_of(only(items, holder, span)));
     if (!at) subscript(holder, items, span);

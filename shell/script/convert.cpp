@@ -2,6 +2,7 @@
 #include "shell/script/convert.h"
 
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -76,13 +77,21 @@ void set_real(Tensor& tensor, std::int64_t at, double real, const ScriptValue& w
   }
 }
 
-void fill(const ScriptValue& value, Tensor& tensor, std::int64_t& at, Span span) {
+// `beside`: as literals beside a tensor are, of its kind and exact.
+void fill(const ScriptValue& value, Tensor& tensor, std::int64_t& at, Span span, bool beside = false) {
   poll_interrupt(span);
   if (const ScriptList* list = value.sequence()) {
-    for (const ScriptValue& item : list->items) fill(item, tensor, at, span);
+    for (const ScriptValue& item : list->items) fill(item, tensor, at, span, beside);
     return;
   }
   DType dtype = tensor.dtype();
+  if (beside) {
+    const Tensor element = number_beside(value, dtype, span);
+    const auto size = static_cast<std::size_t>(size_of(dtype));
+    std::memcpy(static_cast<std::byte*>(tensor.mutable_data()) + static_cast<std::size_t>(at++) * size,
+                element.data(), size);
+    return;
+  }
   if (auto integer = integer_of(value)) {
     if (is_float(dtype)) {
       set_real(tensor, at++, static_cast<double>(*integer), value, span);
@@ -233,6 +242,15 @@ Tensor number_beside(const ScriptValue& number, DType dtype, Span span) {
   if (const auto* flag = number.as<bool>()) return tensor_of_literal(*flag, dtype, span);
   if (const auto* integer = number.as<std::int64_t>()) return tensor_of_literal(*integer, dtype, span);
   return tensor_of_literal(*real_of(number), dtype, span);
+}
+
+Tensor list_beside(const ScriptValue& list, DType dtype, Span span) {
+  NestedShape found;
+  measure(list, 0, found, span);
+  Tensor result = Tensor::empty(dtype, found.shape);
+  std::int64_t at = 0;
+  fill(list, result, at, span, true);
+  return result;
 }
 
 Tensor tensor_of(const ScriptValue& nested, std::optional<DType> dtype, DType int_dtype, DType float_dtype,

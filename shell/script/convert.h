@@ -29,6 +29,8 @@ Value to_runtime(const ScriptValue& value, const Type& wanted, Span span, std::s
 // A number beside a tensor of `dtype`: a 0-d tensor of that dtype. TypeError when it is no value of that
 // kind: a float beside integers, an int that the dtype cannot hold exactly.
 Tensor number_beside(const ScriptValue& number, DType dtype, Span span);
+// The same for nested lists of numbers.
+Tensor list_beside(const ScriptValue& list, DType dtype, Span span);
 
 // Nested sequences of numbers as a tensor. Without `dtype`: bool, `int_dtype` or `float_dtype` by the
 // numbers. TypeError for ragged or empty-and-untyped lists and for other elements.

@@ -489,6 +489,7 @@ ScriptValue ScriptValues::value_of_numbers(const ast::NumberListValue& numbers) 
   for (std::int64_t value : numbers.integers) items.emplace_back(value);
   if (numbers.integers.empty()) {
     for (double value : numbers.reals) items.emplace_back(value);
+    for (const auto& [at, value] : numbers.integers_among) items[at] = value;
   }
   return numbers.tuple ? ScriptValue::tuple(std::move(items)) : ScriptValue::list(std::move(items));
 }

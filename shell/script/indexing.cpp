@@ -45,6 +45,18 @@ void check_key(const ScriptValue& key, Span span) {
                    describe(key)));
 }
 
+std::optional<SubscriptItem> key_of_several(const std::vector<SubscriptItem>& items,
+                                            const ScriptValue& object) {
+  if (items.size() < 2 || !object.dictionary()) return std::nullopt;
+  std::vector<ScriptValue> key;
+  for (const SubscriptItem& item : items) {
+    const auto* value = std::get_if<ScriptValue>(&item.kind);
+    if (!value) return std::nullopt;
+    key.push_back(*value);
+  }
+  return SubscriptItem{ScriptValue::tuple(std::move(key)), cover(items.front().span, items.back().span)};
+}
+
 namespace {
 
 const SubscriptItem& only_item(const std::vector<SubscriptItem>& items, const ScriptValue& object,
@@ -126,6 +138,7 @@ ScriptValue index_range(const ScriptRange& range, const SubscriptItem& item) {
 
 ScriptValue subscript(const ScriptValue& object, const std::vector<SubscriptItem>& items, Span span) {
   if (const Tensor* tensor = object.tensor()) return select(*tensor, items, span);
+  if (const auto key = key_of_several(items, object)) return index_dict(*object.dictionary(), *key);
   const SubscriptItem& item = only_item(items, object, span);
   if (const ScriptList* list = object.sequence()) return index_sequence(object, *list, item);
   if (const ScriptDict* dict = object.dictionary()) return index_dict(*dict, item);

@@ -31,6 +31,10 @@ std::int64_t item_position(std::int64_t index, std::int64_t length, Span span, s
 // TypeError for what cannot be a key of a dict.
 void check_key(const ScriptValue& key, Span span);
 
+// The key of a dict that is written as several: d[1, 2] is d[(1, 2)].
+std::optional<SubscriptItem> key_of_several(const std::vector<SubscriptItem>& items,
+                                            const ScriptValue& object);
+
 // RuntimeError for an index out of range or a key that is not there; TypeError for kinds without indexing.
 ScriptValue subscript(const ScriptValue& object, const std::vector<SubscriptItem>& items, Span span);
 

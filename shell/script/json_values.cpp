@@ -49,7 +49,11 @@ class JsonBuilder : public nlohmann::json_sax<nlohmann::json> {
   }
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
-  bool parse_error(std::size_t byte, const std::string&, const nlohmann::json::exception& error) override {
+  bool parse_error(std::size_t byte, const std::string& token,
+                   const nlohmann::json::exception& error) override {
+    constexpr int out_of_range = 406;
+    if (error.id == out_of_range)
+      refuse(fmt::format("the number {} is beyond the range of 64 bits", printable(token, 40)));
     std::string_view text = error.what();
     // "[json.exception.parse_error.101] parse error at line 1, column 5: syntax error while …"
     if (const std::size_t at = text.find("] parse error"); at != text.npos) text.remove_prefix(at + 14);

@@ -334,12 +334,7 @@ ScriptValue text_split(Script&, const ScriptValue& self, CallArguments& argument
     for (skip(); begin < end; skip(), --left) {
       poll_interrupt(arguments.span());
       if (left == 0) {
-        // The rest as it stands, but for the white space at its other end.
-        if (from_right) {
-          while (begin < end && space_at(begin)) begin = next_character(text, begin);
-        } else {
-          while (begin < end && space_at(previous_character(text, end))) end = previous_character(text, end);
-        }
+        // The rest as it stands, with the white space at its other end.
         pieces.push_back(text.substr(begin, end - begin));
         break;
       }

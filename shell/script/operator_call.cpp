@@ -126,7 +126,7 @@ struct ArgumentBuilder {
       const std::optional<DType> dtype =
           number_dtype(op, param, [&](const Param& other) { return dtype_given(op, arguments, other); });
       if (dtype && value.is_number()) return parameter(number_beside(value, *dtype, span));
-      if (dtype) return parameter(tensor_of(value, *dtype, *dtype, *dtype, span));
+      if (dtype) return parameter(list_beside(value, *dtype, span));
       fail(ErrorClass::Type, span, "call.argument",
            fmt::format("{}: found {} and no tensor beside it; make one by tensor(value, dtype)", op.name,
                        describe(value)));
@@ -400,16 +400,18 @@ void OperatorCalls::open_family(Family& family, const Op& op, const ArrangedArgu
 }
 
 ScriptValue OperatorCalls::binary(ast::Operator op, const ScriptValue& a, const ScriptValue& b, Span span) {
+  // A list beside a tensor is one, as in NumPy.
+  const auto takes_part = [](const ScriptValue& value) {
+    return value.tensor() || value.is_number() || value.sequence();
+  };
   const auto whole = [](const ScriptValue& value) {
     return value.tensor() ? !is_float(value.tensor()->dtype()) : !value.as<double>();
   };
-  if (op == ast::Operator::Div && whole(a) && whole(b) && (a.tensor() || a.is_number()) &&
-      (b.tensor() || b.is_number())) {
+  if (op == ast::Operator::Div && whole(a) && whole(b) && takes_part(a) && takes_part(b)) {
     fail(ErrorClass::Type, span, "script.whole_division",
          "'/' of integer tensors is not defined in statements; write '//', or x.astype(\"float32\") / y");
   }
   std::string_view name = tensor_operator(op);
-  auto takes_part = [](const ScriptValue& value) { return value.tensor() || value.is_number(); };
   if (name.empty() || !takes_part(a) || !takes_part(b)) {
     fail(ErrorClass::Type, span, "script.operator",
          fmt::format("'{}' is not defined for {} and {}", ast::text_of(op), describe(a), describe(b)));

@@ -24,7 +24,7 @@ namespace {
 // What declares and does nothing.
 bool is_declaration(const ast::Statement& statement) {
   return statement.as<ast::DeclareModule>() || statement.as<ast::DeclareFunction>() ||
-         statement.as<ast::Import>() || statement.as<ast::Pass>();
+         statement.as<ast::Deferred>() || statement.as<ast::Import>() || statement.as<ast::Pass>();
 }
 
 void bind_imports(const ast::Statement& statement, Namespaces& namespaces) {

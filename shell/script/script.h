@@ -65,6 +65,7 @@ class Script final : public ScriptCalls {
   void forget_free_function(const std::string& name, Span span) override;
   void declare(const ModulePtr& module, Span span);
   void declare(const ast::DeclareFunction& declaration, Span span);
+  void declare(const ast::Deferred& group, Span span);
   void declare_arguments(const ast::Block& statements);
   std::size_t begin_functions(const ast::Block& statements, std::size_t begin);
 
@@ -76,6 +77,7 @@ class Script final : public ScriptCalls {
   std::map<std::string, std::string> text_links_;  // as `earlier_.linked`, as the text that runs has them
   std::set<std::string> declared_arguments_;
   bool only_declared_ = false;
+  int loops_ = 0;  // that run
 };
 
 }  // namespace relish

@@ -11,6 +11,18 @@
 #include "support/render.h"
 
 namespace relish {
+namespace {
+
+// In Python the list would grow by the rows of the tensor; elsewhere the two add up element by element.
+void refuse_sum_in_place(const ScriptValue& held, ast::Operator op, const ScriptValue& operand, Span span) {
+  const bool list = held.sequence() && !held.sequence()->tuple;
+  if (!list || op != ast::Operator::Add || !operand.tensor()) return;
+  fail(ErrorClass::Type, span, "script.operator",
+       fmt::format("'+=' is not defined for a list and {}; write xs.extend(t), or xs = tensor(xs) + t",
+                   describe(operand)));
+}
+
+}  // namespace
 
 std::optional<ScriptChanges::Place> ScriptChanges::place_of(const ast::Expr& expr) {
   const ast::Expr* root = &expr;
@@ -190,6 +202,7 @@ void ScriptChanges::augment(const ast::AugmentedAssignment& assignment, Span spa
     ScriptValue& holder = to_change(*place, nesting_of(operand) + 1);
     if (!holder.tensor()) {
       ScriptValue& item = item_to_change(holder, last, nesting_of(operand), target.span);
+      refuse_sum_in_place(item, assignment.op, operand, span);
       if (assignment.op == ast::Operator::Add && grow_in_place(item, operand, span)) return;
       ScriptValue changed = binary(assignment.op, item, operand, span);
       set_item_of(holder, last, std::move(changed), nullptr, span);
@@ -210,6 +223,7 @@ void ScriptChanges::augment(const ast::AugmentedAssignment& assignment, Span spa
   if (grows) {
     const ScriptValue operand = value_of(*assignment.value);
     if (held->sequence() && !held->sequence()->tuple) check_may_change(*name, target.span);
+    refuse_sum_in_place(*held, assignment.op, operand, span);
     if (ScriptValue* value = value_to_change(*name); value && grow_in_place(*value, operand, span)) return;
     bind_name(*name, binary(assignment.op, value_of_name(*name, target.span), operand, span), target.span);
     return;

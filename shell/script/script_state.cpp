@@ -76,7 +76,7 @@ State ScriptState::state_since(const State& before) {
     }
   }
   state.free_functions = free_functions_;
-  Surroundings around{namespaces_, earlier_.loads, earlier_.linked, earlier_.constants};
+  Surroundings around{namespaces_, earlier_.linked, earlier_.constants};
   if (!state.around || !(*state.around == around))
     state.around = std::make_shared<const Surroundings>(std::move(around));
   const Settings& settings = session_.settings();
@@ -97,7 +97,6 @@ void ScriptState::go_to(const State& from, const State& to) {
   free_functions_ = to.free_functions;
   if (to.around) {
     namespaces_ = to.around->namespaces;
-    earlier_.loads = to.around->loads;
     earlier_.linked = to.around->linked;
     earlier_.constants = to.around->constants;
   }
@@ -114,23 +113,21 @@ ReadOptions ScriptState::reading_options() {
   options.namespaces = namespaces_;
   options.session_links = earlier_.linked;
   for (const std::string& name : environment_.names()) {
-    auto loaded = earlier_.loads.find(name);
-    // What is not read yet need not be for this.
+    // What is not read yet need not be for this; a module is read when a function of the text calls one of
+    // it.
     const ScriptValue& value = *environment_.peek(name);
+    const bool module = kind_name(value) == "module";
+    if (module) {
+      options.session_modules.push_back(name);
+      options.session_loads.emplace_back(name,
+                                         [this, name] { return *environment_.find(name)->as<ModulePtr>(); });
+    }
     if (value.is_unread()) {
-      const bool is_module = kind_name(value) == "module";
       const bool is_declared =
           kind_name(value) == "function" && free_functions_ && free_functions_->find(name);
-      if (is_module) options.session_modules.push_back(name);
-      if (is_module && loaded != earlier_.loads.end())
-        options.session_loads.emplace_back(name, loaded->second);
-      if (!is_module && !is_declared) options.session_names.push_back(name);
+      if (!module && !is_declared) options.session_names.push_back(name);
       continue;
     }
-    const ModulePtr* module = value.as<ModulePtr>();
-    if (module) options.session_modules.push_back(name);
-    if (module && loaded != earlier_.loads.end() && loaded->second == *module)
-      options.session_loads.emplace_back(name, *module);
     if (earlier_.constants.contains(name)) {
       if (auto literal = literal_of(value)) options.session_constants.emplace(name, std::move(literal));
     }
@@ -139,6 +136,7 @@ ReadOptions ScriptState::reading_options() {
   }
   options.constant_value = constant_values(session_.settings().sets);
   options.is_change = is_change;
+  options.makes_no_module = makes_no_module;
   options.load_module = [this](const std::string& path, Span span) {
     ModulePtr& module = earlier_.read_ahead[path];
     if (!module) module = read_module_file(path, span);

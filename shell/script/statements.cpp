@@ -7,8 +7,10 @@
 #include "frontend/text/ast_walk.h"
 #include "ir/rewriting/rewrite.h"
 #include "shell/program/highlight.h"
+#include "shell/program/reading.h"
 #include "shell/script/builtins.h"
 #include "shell/script/constant_values.h"
+#include "shell/script/loop_progress.h"
 #include "shell/script/methods.h"
 #include "shell/script/redefinition.h"
 #include "shell/script/script.h"
@@ -155,6 +157,8 @@ Script::Flow Script::execute(const ast::Statement& statement) {
     declare(node->module, span);
   } else if (const auto* node = statement.as<ast::DeclareFunction>()) {
     declare(*node, span);
+  } else if (const auto* node = statement.as<ast::Deferred>()) {
+    declare(*node, span);
   } else if (const auto* node = statement.as<ast::Delete>()) {
     unbind(*node->targets);
   } else if (statement.as<ast::Break>()) {
@@ -214,11 +218,6 @@ void Script::execute_assignment(const ast::Assignment& assignment) {
   }
   for (std::size_t i = 0; i + 1 < assignment.targets.size(); ++i) bind(*assignment.targets[i], value);
   bind(*assignment.targets.back(), std::move(value));
-  // A module that was loaded is one that functions of later inputs may use.
-  const auto* name = assignment.targets.size() == 1 ? assignment.targets[0]->as<ast::Name>() : nullptr;
-  const ScriptValue* bound = name && !slot_of(*name) ? variable(*name) : nullptr;
-  const ModulePtr* module = bound ? bound->as<ModulePtr>() : nullptr;
-  if (module && loaded_program_path(*assignment.value)) earlier_.loads[name->id] = *module;
 }
 
 void Script::execute_assert(const ast::Assert& statement, Span) {
@@ -256,6 +255,14 @@ static void tell_round(Failure& failure, std::int64_t round, Span loop) {
       fmt::format(", in round {} of the loop at line {}", round, source->position(loop.begin).line);
 }
 
+// How many rounds a loop over the value has, where that is plain.
+static std::optional<std::int64_t> rounds_of(const ScriptValue& iterable) {
+  if (const auto* range = iterable.as<ScriptRange>()) return range->size();
+  if (const ScriptList* list = iterable.sequence()) return static_cast<std::int64_t>(list->items.size());
+  const Tensor* tensor = iterable.tensor();
+  return tensor && tensor->rank() > 0 ? std::optional(tensor->shape().front()) : std::nullopt;
+}
+
 Script::Flow Script::run_round(const ast::For& loop, const ScriptValue& item) {
   if (loop.target->as<ast::Name>()) {
     bind(*loop.target, item);
@@ -269,9 +276,10 @@ Script::Flow Script::execute_for(const ast::For& loop, Span span) {
   const ScriptValue iterable = value_of(*loop.iterable);
   std::int64_t round = 0;
   Flow flow = Flow::Next;
+  LoopProgress progress(session_, loops_, span, rounds_of(iterable));
   try {
     for_each_item(iterable, loop.iterable->span, [&](const ScriptValue& item) {
-      ++round;
+      progress.round(++round);
       flow = run_round(loop, item);
       return flow != Flow::Break && flow != Flow::Return;
     });
@@ -284,8 +292,10 @@ Script::Flow Script::execute_for(const ast::For& loop, Span span) {
 
 Script::Flow Script::execute_while(const ast::While& loop, Span span) {
   std::int64_t round = 1;
+  LoopProgress progress(session_, loops_, span, std::nullopt);
   try {
     for (; condition(*loop.condition, "while"); ++round) {
+      progress.round(round);
       poll_interrupt(span);
       const Flow flow = execute(loop.body);
       if (flow == Flow::Return) return flow;
@@ -329,6 +339,33 @@ void Script::declare(const ast::DeclareFunction& declaration, Span span) {
   }
   declared_.insert(name_of(function));
   if (!present) follow_free_functions();
+}
+
+// The other functions of the text may be called by these, so they are there first.
+void Script::declare(const ast::Deferred& group, Span span) {
+  if (group.definitions.empty()) return;
+  const Module base = free_functions_ ? *free_functions_ : Module();
+  const bool missing =
+      std::any_of(text_functions_.begin(), text_functions_.end(), [&](const GlobalFunction& function) {
+        const GlobalFunction* known = base.find(name_of(function));
+        return !known || *known != function;
+      });
+  if (missing) free_functions_ = with_functions(base, text_functions_, span);
+  std::vector<Diagnostic> warnings;
+  ReadResult read = read_deferred_declarations(group, reading_options(), warnings);
+  session_.report(warnings);
+  for (const auto& [name, written] : read.linked) text_links_[name] = written;
+  for (const ast::Statement& statement : read.script) {
+    const auto* node = statement.as<ast::DeclareFunction>();
+    if (!node) continue;
+    const std::string& name = name_of(node->function);
+    std::erase_if(text_functions_, [&](const GlobalFunction& known) { return name_of(known) == name; });
+    text_functions_.push_back(node->function);
+  }
+  for (const ast::Statement& statement : read.script) {
+    if (const auto* node = statement.as<ast::DeclareModule>()) declare(node->module, statement.span);
+    if (const auto* node = statement.as<ast::DeclareFunction>()) declare(*node, statement.span);
+  }
 }
 
 // References held under the functions' own names follow the module as it is now.

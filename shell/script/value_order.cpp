@@ -24,7 +24,8 @@ class Equality {
            "'==' and '!=' are not defined on tensors; use R.equal or allclose");
     }
     if (a.is_number() && b.is_number()) return compare_numbers(a, b) == 0;
-    if (a.kind().index() != b.kind().index()) return equal_dims(a, b) || equal_dims(b, a);
+    if (a.kind().index() != b.kind().index())
+      return equal_dims(a, b) || equal_dims(b, a) || is_kind(a, b) || is_kind(b, a);
     if (const std::string* text = a.string()) return *text == *b.string();
     if (const auto* left = a.as<std::shared_ptr<const ScriptList>>())
       return once(*left, *b.as<std::shared_ptr<const ScriptList>>());
@@ -51,6 +52,12 @@ class Equality {
   }
 
  private:
+  // type(x) is the name of a kind, and equals the function that makes values of it: type(1) == int.
+  bool is_kind(const ScriptValue& a, const ScriptValue& b) {
+    const ScriptFunction* function = b.script_function();
+    return a.string() && function && function->builtin && function->name == *a.string();
+  }
+
   // A shape equals a list or tuple of the same ints.
   bool equal_dims(const ScriptValue& a, const ScriptValue& b) {
     const auto* shape = a.as<ShapeValue>();

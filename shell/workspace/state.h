@@ -25,12 +25,12 @@ struct StateOptions {
   friend bool operator==(const StateOptions&, const StateOptions&) = default;
 };
 
-// What imports and loads of files have bound for later texts.
+// What imports and links to other modules have bound for later texts.
 struct Surroundings {
   Namespaces namespaces;
-  std::map<std::string, ModulePtr> loads;     // modules of files, by the names that they were loaded into
-  std::map<std::string, std::string> linked;  // functions of files among the free ones: lib_f -> lib.f
-  std::set<std::string> constants = {};       // names that functions of later texts see
+  std::map<std::string, std::string>
+      linked;                            // functions of other modules among the free ones: lib_f -> lib.f
+  std::set<std::string> constants = {};  // names that functions of later texts see
 
   friend bool operator==(const Surroundings&, const Surroundings&) = default;
 };

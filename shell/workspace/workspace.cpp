@@ -180,18 +180,6 @@ std::vector<std::string> Workspace::restore(const std::string& path) {
 
 void Workspace::rebind_module(const std::string& name, const ModulePtr& module, std::string label) {
   settle();
-  const State now = state();
-  const ScriptValue* bound = script_.environment().find(name);
-  const auto* before = bound ? bound->as<ModulePtr>() : nullptr;
-  const auto loaded = now.around->loads.find(name);
-  if (before && loaded != now.around->loads.end() && loaded->second == *before) {
-    // Later texts that use what was loaded use it as it is.
-    Surroundings around = *now.around;
-    around.loads[name] = module;
-    State changed = now;
-    changed.around = std::make_shared<const Surroundings>(std::move(around));
-    script_.go_to(now, changed);
-  }
   script_.environment().set(name, module);
   // No statement says it: in its place the value stands.
   recorder_.record().use_states();

@@ -4,6 +4,7 @@
 #include "shell/commands/subject.h"
 #include "shell/commands/training/training.h"
 #include "shell/program/module_files.h"
+#include "shell/program/program_file.h"
 #include "shell/repl/inputs/colon_command.h"
 #include "shell/repl/inputs/input_parts.h"
 #include "shell/repl/repl.h"
@@ -91,7 +92,7 @@ ScriptValue run_script(Invocation& invocation) {
     inner.running = invocation.script->running();
     refuse_cycle(path, inner.running, "run.cycle", "run", invocation.span);
     Script script(session, inner);
-    script.run_text(path, read_file(path, limits().max_source_bytes, "--max-source-size"));
+    script.run_text(path, text_of_program(path));
     return {};
   }
   for (const auto& [name, value] : invocation.assignments("set"))
@@ -114,7 +115,7 @@ ScriptValue run_script(Invocation& invocation) {
   Workspace workspace(session, options, Keeping::Nothing);
   const Script& script = workspace.script();
   const std::string name = path == "-" ? "<stdin>" : path;
-  const std::string text = read_file(path, limits().max_source_bytes, "--max-source-size");
+  const std::string text = text_of_program(path);
   refuse_session_commands(script, name, text);
   workspace.run(name, text);
   if (script.only_declared()) tell_declared(script, path);

@@ -87,7 +87,8 @@ bool keeps_its_text(const ast::Statement& statement, const std::set<std::string>
 }
 
 bool is_declaration(const ast::Statement& statement) {
-  return statement.as<ast::DeclareModule>() || statement.as<ast::DeclareFunction>();
+  return statement.as<ast::DeclareModule>() || statement.as<ast::DeclareFunction>() ||
+         statement.as<ast::Deferred>();
 }
 
 // Whether an empty line stands before the statement and its comments.
@@ -137,8 +138,8 @@ std::string text_in_order(const ReadResult& result, std::string_view source, con
     bool apart = before && (declaration || is_declaration(*before) || empty_line_before(statement, source));
     if (apart) text += "\n";
     // Another dialect is asked for to be read elsewhere, where no statement gives the constants.
-    const bool kept =
-        declaration && options.dialect == Dialect::D026 && keeps_its_text(statement, result.constants.users);
+    const bool kept = statement.as<ast::Deferred>() || (declaration && options.dialect == Dialect::D026 &&
+                                                        keeps_its_text(statement, result.constants.users));
     text += kept          ? written_text(statement, statement.whole.begin, statement.whole.end,
                                          statement.comments_above, source)
             : declaration ? declaration_text(statement, constants, options)

@@ -10,6 +10,7 @@
 #include "frontend/text/syntax_check.h"
 #include "shell/program/literal_text.h"
 #include "shell/program/module_files.h"
+#include "shell/program/program_file.h"
 #include "shell/repl/inputs/colon_command.h"
 #include "shell/repl/inputs/session_help.h"
 #include "shell/workspace/saved/archive_lines.h"
@@ -233,7 +234,7 @@ bool SessionInputs::run_file(const std::string& path) {
       return true;
     });
   }
-  const std::string text = read_file(path, limits().max_source_bytes, "--max-source-size");
+  const std::string text = text_of_program(path);
   return beside(path, text, [&] { return run_text(path, text); });
 }
 

@@ -92,8 +92,6 @@ class StateInFile final : public KeptState, public std::enable_shared_from_this<
         around.namespaces.bind(name, target.get<std::string>());
       for (const auto& [name, source] : line.at("linked").items()) around.linked[name] = source;
       for (const json& name : line.at("constants")) around.constants.insert(name.get<std::string>());
-      for (const auto& [name, module] : line.at("loads").items())
-        attempt([&] { around.loads[name] = graph_->values->module(module); });
     });
     return known = std::make_shared<const Surroundings>(std::move(around));
   }

@@ -85,16 +85,12 @@ class ArchiveWriter {
   std::size_t around_number(const std::shared_ptr<const Surroundings>& around) {
     const auto [known, fresh] = arounds_.emplace(around, arounds_.size());
     if (!fresh) return known->second;
-    Json loads = Json::object(), namespaces = Json::object();
-    for (const auto& [name, module] : around->loads) loads[name] = values_.module_number(module);
+    Json namespaces = Json::object();
     std::map<std::string, std::string> aliases(around->namespaces.aliases().begin(),
                                                around->namespaces.aliases().end());
     for (const auto& [name, target] : aliases) namespaces[name] = target;
     add_line("around", known->second,
-             {{"namespaces", namespaces},
-              {"loads", loads},
-              {"linked", around->linked},
-              {"constants", around->constants}});
+             {{"namespaces", namespaces}, {"linked", around->linked}, {"constants", around->constants}});
     return known->second;
   }
 

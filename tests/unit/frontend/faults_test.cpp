@@ -448,7 +448,7 @@ constexpr Fault module_faults[] = {
      "attributes\n"},
     {"@I.ir_module\nclass M:\n  @R.function\n  def f(x: R.Any):\n    return N.g(x)\n@I.ir_module\nclass "
      "N:\n  pass",
-     "5:12 TypeError found 'N.g' of another module; a function calls functions of its own module only\n"},
+     "5:12 TypeError found 'N.g' of a module that stands below; a function calls those of modules above it\n"},
     {"@R.function\ndef f(x: R.Tensor((\"n\",)), y: R.Tensor((\"k * 2\",))):\n  k = T.int64()\n  return x",
      "3:3 TypeError the dimension 'k' cannot be found when the function runs; expected it alone in the "
      "type of a parameter or of R.match_cast\n"},

@@ -77,7 +77,6 @@ inline std::string content_of(const State& state) {
     text += fmt::format("{} = {}\n", name, content_of(value));
   });
   if (state.free_functions) text += print(*state.free_functions);
-  for (const auto& [name, module] : state.around->loads) text += "load " + name + print(*module);
   for (const auto& [name, source] : state.around->linked) text += name + " is " + source + "\n";
   const StateOptions& options = state.options;
   return text + fmt::format("{} {} {} {}", options.tier, options.threads, options.seed, options.draws);
