@@ -30,7 +30,8 @@ struct CsvTable {
   Tensor values;
 };
 // Every row must be as wide as the first; the first 20 bad rows are reported by line and column, as
-// DataError. What stands between the cells is found in the first line when it is not given.
+// DataError, with how many more there are. What stands between the cells is found in the first line when it
+// is not given.
 CsvTable read_csv(const std::string& path, DType dtype = DType::Float32,
                   std::optional<char> separator = std::nullopt);
 
@@ -40,20 +41,26 @@ struct CsvColumn {
   std::string name;
   Tensor values;                        // of shape (rows,)
   std::vector<std::string> words = {};  // by code
+  std::string note = {};                // what a reader should know of it, with its place; most often nothing
 };
 struct CsvOptions {
   std::optional<char> separator = {};
   std::optional<DType> dtype = {};        // of all columns but the targets
   std::vector<std::string> columns = {};  // the ones to read; the names of all where the file has none
   std::vector<std::string> targets = {};
-  std::optional<std::string> fill = {};  // what stands for a missing cell
+  std::optional<std::string> fill = {};             // what stands for a missing cell
+  std::map<std::string, std::string> fill_of = {};  // of a column, in place of that
+  // The words of a column in the order of their codes, which then do not hang on the file.
+  std::map<std::string, std::vector<std::string>> words_of = {};
 };
 std::vector<CsvColumn> read_csv_columns(const std::string& path, const CsvOptions& options);
+// Of the header; none where the first line holds numbers alone.
+std::vector<std::string> csv_names(const std::string& path);
 bool csv_has_header(const std::string& path, std::optional<char> separator = std::nullopt);
 // (rows, columns) of numbers, and the targets: (rows,) of one, int64 where all are integers, else float32.
 std::pair<Tensor, Tensor> read_csv_pair(const std::string& path, CsvOptions options);
-// Columns of equal length, under a header when `header`; a single tensor of rank 2 is a table. UsageError for
-// other shapes.
+// Columns of equal length, under a header when `header`, where those of a matrix x are x.0, x.1, …; without
+// one a single tensor of rank 2 is a table. UsageError for other shapes.
 void write_csv(const std::string& path, const std::vector<CsvColumn>& columns, bool header);
 
 enum class FileFormat { Npy, Npz, Safetensors, Idx, Csv, Json, Text };

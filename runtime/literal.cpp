@@ -27,8 +27,8 @@ bool holds_integer(DType dtype, std::int64_t value) {
   if (is_float(dtype)) {
     const double back = Tensor::scalar(dtype, static_cast<double>(value)).get_double(0);
     // 2^63 is the nearest double of the largest integers, and none itself.
-    return std::fabs(back) < 9223372036854775808.0 && static_cast<std::int64_t>(back) == value &&
-           static_cast<double>(value) == back;
+    return back >= -9223372036854775808.0 && back < 9223372036854775808.0 &&
+           static_cast<std::int64_t>(back) == value && static_cast<double>(value) == back;
   }
   if (is_bool(dtype)) return value == 0 || value == 1;
   if (dtype == DType::Int64) return true;

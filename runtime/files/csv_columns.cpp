@@ -7,6 +7,7 @@
 #include "runtime/files.h"
 #include "runtime/files/csv_text.h"
 #include "runtime/literal.h"
+#include "support/counted.h"
 #include "support/render.h"
 #include "support/suggest.h"
 
@@ -19,10 +20,24 @@ bool is_missing(const CsvCell& cell) {
   return !cell.quoted && std::find(std::begin(words), std::end(words), cell.text) != std::end(words);
 }
 
-std::optional<std::int64_t> integer_of_cell(std::string_view text) {
-  std::int64_t value = 0;
+template <class T>
+std::optional<T> integer_of_cell(std::string_view text) {
+  T value = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && rest == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+// Puts the integer of a cell in its place; false when it is no value of the dtype.
+bool put_integer(Tensor& values, std::int64_t row, std::string_view text) {
+  if (values.dtype() == DType::UInt64) {
+    const auto integer = integer_of_cell<std::uint64_t>(text);
+    if (integer) values.mutable_view<std::uint64_t>()[static_cast<std::size_t>(row)] = *integer;
+    return integer.has_value();
+  }
+  const auto integer = integer_of_cell<std::int64_t>(text);
+  if (!integer || !holds_integer(values.dtype(), *integer)) return false;
+  values.set_int(row, *integer);
+  return true;
 }
 
 bool has_only_digits(std::string_view text) {
@@ -72,6 +87,10 @@ class CsvColumnReader {
     std::optional<DType> dtype;  // wanted, whatever the cells hold
     Kind kind = Kind::Unknown;
     std::map<std::string, std::int64_t, std::less<>> codes = {};
+    const std::string* fill = nullptr;  // what stands for a missing cell
+    std::string first_word = {};        // and where it stands
+    bool numbers_among_words = false;
+    const std::vector<std::string>* given_words = nullptr;
   };
 
   // Which columns are read, by name.
@@ -122,7 +141,57 @@ class CsvColumnReader {
       std::optional<DType> dtype = options_.dtype;
       if (target) dtype = std::nullopt;
       chosen_.push_back({{name, {}}, dtype});
+      const auto own = options_.fill_of.find(name);
+      if (own != options_.fill_of.end()) {
+        chosen_.back().fill = &own->second;
+      } else if (options_.fill) {
+        chosen_.back().fill = &*options_.fill;
+      }
     }
+    const auto check_known = [&](std::string_view option, const std::string& name) {
+      if (known.count(name)) return;
+      data_failure(path_, "csv.column",
+                   fmt::format("{}: no column '{}'{}", option, printable(name), did_you_mean(name, names)));
+    };
+    for (const auto& [name, value] : options_.fill_of) check_known("fill", name);
+    for (const auto& [name, words] : options_.words_of) check_known("words", name);
+    for (Chosen& each : chosen_) take_words(each);
+  }
+
+  // Words that are given have their codes by their places.
+  void take_words(Chosen& each) const {
+    const auto found = options_.words_of.find(each.column.name);
+    if (found == options_.words_of.end()) return;
+    each.given_words = &found->second;
+    each.kind = Kind::Words;
+    for (const std::string& word : found->second) {
+      const auto code = static_cast<std::int64_t>(each.codes.size());
+      if (!each.codes.emplace(word, code).second) {
+        data_failure(path_, "csv.column",
+                     fmt::format("words: '{}' stands twice among those of '{}'", printable(word),
+                                 printable(each.column.name)));
+      }
+    }
+    const auto last = static_cast<std::int64_t>(each.codes.size()) - 1;
+    if (each.dtype && !holds_integer(*each.dtype, last)) {
+      data_failure(path_, "csv.value",
+                   fmt::format("the code {} of {} is no value of {}; dtype= chooses another", last,
+                               where(each), name_of(*each.dtype)));
+    }
+  }
+
+  // A column of words in which numbers stand is most often one of numbers with a word for a missing cell.
+  void tell_words(Chosen& each) const {
+    if (!each.numbers_among_words) return;
+    const bool target = std::find(options_.targets.begin(), options_.targets.end(), each.column.name) !=
+                        options_.targets.end();
+    const std::string found = fmt::format("{} in {} is no number", each.first_word, where(each));
+    if (target) {
+      data_failure(
+          path_, "csv.value",
+          fmt::format("{}, but other cells of this target are; write numbers, or words alone", found));
+    }
+    each.column.note = fmt::format("{}, so the column holds words; its numbers are words too", found);
   }
 
   std::string where(const Chosen& each) const { return fmt::format("'{}'", printable(each.column.name)); }
@@ -131,13 +200,13 @@ class CsvColumnReader {
   std::optional<std::string> filled(const CsvCell& cell, const Chosen& each, std::string_view& text) const {
     text = cell.text;
     if (!is_missing(cell)) return std::nullopt;
-    if (!options_.fill) {
+    if (!each.fill) {
       return fmt::format(
           "missing value of {}; fill= says what stands for such cells, columns= leaves the "
           "column out",
           where(each));
     }
-    text = *options_.fill;
+    text = *each.fill;
     return std::nullopt;
   }
 
@@ -147,6 +216,11 @@ class CsvColumnReader {
     Chosen& each = chosen_[place_[column]];
     std::string_view text;
     if (const auto fault = filled(cell, each, text)) return *fault;
+    if (each.given_words) {
+      if (each.codes.find(text) != each.codes.end()) return {};
+      return fmt::format("'{}' in {} is none of the {} that words= lists{}", printable(text, 40), where(each),
+                         counted(each.codes.size(), "word"), did_you_mean(text, *each.given_words));
+    }
     if (each.dtype) return {};
     const std::string_view number = without_plus(text);
     const bool integer = has_only_digits(number);
@@ -156,7 +230,12 @@ class CsvColumnReader {
                          where(each));
     }
     if (each.kind == Kind::Words || (each.kind == Kind::Unknown && !real)) {
+      if (each.kind == Kind::Unknown) {
+        each.first_word =
+            fmt::format("line {}, column {}: '{}'", text_.line(), column + 1, printable(text, 40));
+      }
       each.kind = Kind::Words;
+      each.numbers_among_words |= real && !is_missing(cell);
       if (each.codes.find(text) == each.codes.end()) {
         words_.grow_to(words_.bytes() + text.size() + 64, "the words of a column");
         each.codes.emplace(std::string(text), 0);
@@ -177,8 +256,11 @@ class CsvColumnReader {
 
   void make_room(std::int64_t rows) {
     for (Chosen& each : chosen_) {
+      tell_words(each);
       std::int64_t next = 0;
+      if (each.given_words) each.column.words = *each.given_words;
       for (auto& [word, code] : each.codes) {
+        if (each.given_words) break;
         code = next++;
         each.column.words.push_back(word);
       }
@@ -202,10 +284,7 @@ class CsvColumnReader {
     const std::string_view number = without_plus(text);
     const DType dtype = values.dtype();
     if (!is_float(dtype)) {
-      const auto integer = integer_of_cell(number);
-      const bool fits = integer && holds_integer(dtype, *integer);
-      if (fits) values.set_int(row, *integer);
-      return fits ? "" : refusal(each, text, dtype);
+      return put_integer(values, row, number) ? "" : refusal(each, text, dtype);
     }
     if (!holds_if_integer(dtype, number)) return refusal(each, text, dtype);
     // Each type is read in its own precision.
@@ -242,6 +321,12 @@ class CsvColumnReader {
 
 std::vector<CsvColumn> read_csv_columns(const std::string& path, const CsvOptions& options) {
   return CsvColumnReader(path, options).read();
+}
+
+std::vector<std::string> csv_names(const std::string& path) {
+  CsvText text(path, std::nullopt);
+  text.read_first_line();
+  return text.names();
 }
 
 bool csv_has_header(const std::string& path, std::optional<char> separator) {

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "runtime/literal.h"
+#include "support/counted.h"
 #include "support/failure.h"
 #include "support/limits.h"
 
@@ -16,6 +17,14 @@ namespace {
 constexpr std::size_t max_line_bytes = std::size_t{16} << 20;
 constexpr std::size_t max_columns = 1'000'000;
 constexpr std::size_t max_reported_rows = 20;
+
+// What ends a line, by the first one: a line feed, with or without a carriage return before it, or a carriage
+// return alone, as old programs write it.
+char line_end_of(std::string_view text) {
+  const std::size_t end = text.find_first_of("\r\n");
+  const bool alone = end != text.npos && text[end] == '\r' && end + 1 < text.size() && text[end + 1] != '\n';
+  return alone ? '\r' : '\n';
+}
 
 // What stands between the cells of a line, by what occurs in it outside of quotes.
 char separator_of(std::string_view line) {
@@ -120,7 +129,15 @@ bool holds_if_integer(DType dtype, std::string_view text) {
     return true;
   std::int64_t value = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && holds_integer(dtype, value);
+  if (error == std::errc()) return holds_integer(dtype, value);
+  // Beyond int64: whether the nearest value of the dtype has the same digits.
+  std::optional<double> nearest = csv_number<double>(text);
+  if (nearest && dtype == DType::Float32) nearest = csv_number<float>(text);
+  if (!nearest) return false;
+  Tensor held = Tensor::empty(dtype, {});
+  held.set_double(0, *nearest);
+  const std::size_t first = std::min(digits.find_first_not_of('0'), digits.size());
+  return fmt::format("{:.0f}", std::abs(held.get_double(0))) == digits.substr(first);
 }
 
 CsvText::CsvText(const std::string& path, std::optional<char> separator)
@@ -147,7 +164,9 @@ void CsvText::read_text(const DataFile& file) {
     held_.grow_to(std::min<std::uint64_t>(file.size(), 2 * (at + bytes)), "the text of a file");
     text_.resize(at + static_cast<std::size_t>(bytes));
     file.read_at(at, text_.data() + at, bytes);
-    for (std::size_t end = text_.find('\n', at); end != std::string::npos; end = text_.find('\n', end + 1)) {
+    if (at == 0) line_end_ = line_end_of(text_);
+    for (std::size_t end = text_.find(line_end_, at); end != std::string::npos;
+         end = text_.find(line_end_, end + 1)) {
       line_begin = end + 1;
       ++line_number_;
     }
@@ -196,6 +215,10 @@ bool CsvText::check_fault(const CsvCellReader& cells, std::size_t column) {
 
 void CsvText::report(std::string_view rule, std::size_t column, std::string message,
                      std::size_t offset_in_line) {
+  if (reported_.size() == max_reported_rows) {
+    ++more_faults_;
+    return;
+  }
   Diagnostic diagnostic;
   diagnostic.error_class = ErrorClass::Data;
   diagnostic.place = path_;
@@ -204,11 +227,14 @@ void CsvText::report(std::string_view rule, std::size_t column, std::string mess
                                   : fmt::format("line {}, column {}", line_number_, column);
   diagnostic.message = fmt::format("{}: {} (byte {})", where, message, line_offset_ + offset_in_line);
   reported_.push_back(std::move(diagnostic));
-  if (reported_.size() == max_reported_rows) throw_reported();
 }
 
 void CsvText::throw_reported() {
-  if (!reported_.empty()) throw Failure(std::move(reported_));
+  if (reported_.empty()) return;
+  if (more_faults_ > 0)
+    reported_.back().notes.push_back(
+        {{}, fmt::format("and {} with faults", counted(more_faults_, "more line"))});
+  throw Failure(std::move(reported_));
 }
 
 }  // namespace relish

@@ -67,6 +67,8 @@ class CsvText {
   bool has_header() const { return header_line_ != 0; }
   const std::vector<std::string>& names() const { return names_; }
   std::size_t bytes() const { return text_.size(); }
+  // Of the line that is visited, counted from 1.
+  std::size_t line() const { return line_number_; }
 
   // Calls `visit` with every row, which is no header and not blank.
   template <class Visit>
@@ -100,7 +102,7 @@ class CsvText {
     }
     return count == width_ && bad_column == 0;
   }
-  // Column 0: the fault is of the whole line. Throws at the last row that is told.
+  // Column 0: the fault is of the whole line. The first rows are told, the others counted.
   void report(std::string_view rule, std::size_t column, std::string message, std::size_t offset_in_line);
   void throw_reported();
 
@@ -111,7 +113,7 @@ class CsvText {
   void for_each_line(Visit visit) {
     line_number_ = 0;
     for (std::size_t at = begin_; at < text_.size();) {
-      std::size_t end = text_.find('\n', at);
+      std::size_t end = text_.find(line_end_, at);
       if (end == std::string::npos) end = text_.size();
       ++line_number_;
       line_offset_ = at;
@@ -136,7 +138,9 @@ class CsvText {
   std::size_t header_line_ = 0;
   std::size_t width_ = 0;
   std::vector<std::string> names_;
+  char line_end_ = '\n';
   std::vector<Diagnostic> reported_;
+  std::size_t more_faults_ = 0;  // beside those
 };
 
 }  // namespace relish

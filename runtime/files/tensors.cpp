@@ -84,7 +84,9 @@ NamedTensors read_selected(const std::string& path, const std::string* only) {
       CsvOptions options;
       options.columns = {*only};
       NamedTensors tensors;
-      tensors.emplace_back(*only, std::move(read_csv_columns(path, options).front().values));
+      CsvColumn column = std::move(read_csv_columns(path, options).front());
+      if (!column.note.empty()) data_failure(path, "csv.value", column.note);
+      tensors.emplace_back(*only, std::move(column.values));
       return tensors;
     }
     case FileFormat::Json:
@@ -162,7 +164,7 @@ void write_tensors(const std::string& path, const NamedTensors& tensors) {
   }
   if (!path.ends_with(".npy")) {
     fail_at(ErrorClass::Usage, path, "file.format",
-            "unknown extension of an output; expected .npz, .safetensors, .npy or .csv");
+            "unknown extension of a file of tensors; expected .npz, .safetensors, .npy, .csv or .tsv");
   }
   if (tensors.size() != 1) {
     fail_at(

@@ -7,6 +7,7 @@
 #include "ir/printer/printer.h"
 #include "runtime/files.h"
 #include "runtime/files/data_file.h"
+#include "shell/commands/data/tensor_tree.h"
 #include "shell/commands/subject.h"
 #include "shell/program/module_files.h"
 #include "shell/script/convert.h"
@@ -26,14 +27,22 @@ constexpr Option options[] = {
     {"columns", OptionKind::Names, "all",
      "columns of a CSV file that are read; their names where the file has none", 0, in_scripts},
     {"dtype", OptionKind::Text, "by what they hold", "dtype of the columns of a CSV file", 0, in_scripts},
-    {"fill", OptionKind::Value, "", "what stands for missing cells of a CSV file: a number or a str", 0,
+    {"fill", OptionKind::Value, "",
+     "what stands for missing cells of a CSV file: a number, a str, or a dict of these by column", 0,
+     in_scripts},
+    {"words", OptionKind::Value, "those of the file, in the order of the alphabet",
+     "the words of columns of a CSV file, a dict of lists: their codes are their places in these", 0,
      in_scripts},
     {"sep", OptionKind::Text, "found in the first line", "what stands between the cells of a CSV file", 0,
      in_scripts},
     {"matrix", OptionKind::Flag, "", "a CSV file with a header as one matrix of numbers", 0, in_scripts},
+    {"tree", OptionKind::Flag, "",
+     "entries of a file as the tree that was saved: \"params.w\" is [\"params\"][\"w\"], and \"states.0\", … are a "
+     "tuple",
+     0, in_scripts},
     {"bytes", OptionKind::Flag, "", "the bytes of any file, as a tensor of uint8", 0, in_scripts},
 };
-constexpr std::string_view csv_options[] = {"target", "columns", "dtype", "fill", "sep", "matrix"};
+constexpr std::string_view csv_options[] = {"target", "columns", "dtype", "fill", "words", "sep", "matrix"};
 
 constexpr Example examples[] = {
     {"relish load weights.npz", "p = load(\"weights.npz\")"},
@@ -41,8 +50,9 @@ constexpr Example examples[] = {
     {"", "layers = load(\"layers.relish\")"},
 };
 
-ScriptValue value_of_tensors(NamedTensors tensors) {
+ScriptValue value_of_tensors(const Invocation& invocation, NamedTensors tensors) {
   if (tensors.size() == 1 && tensors.front().first.empty()) return tensors.front().second;
+  if (invocation.flag("tree")) return tree_of_tensors(std::move(tensors), invocation.span_of("tree"));
   std::vector<std::pair<ScriptValue, ScriptValue>> items;
   for (auto& [name, tensor] : tensors) items.emplace_back(name, std::move(tensor));
   return ScriptValue::dict(std::move(items));
@@ -69,6 +79,54 @@ ScriptValue value_of_columns(const std::string& path, std::vector<CsvColumn> col
   return ScriptValue::dict(std::move(items));
 }
 
+// What stands for a missing cell, as it would stand in the file.
+std::string cell_of(const Invocation& invocation, const ScriptValue& fill) {
+  if (!fill.is_number() && !fill.string()) {
+    invocation.misuse("fill",
+                      fmt::format("found {}; expected a number, a str or a dict of these", describe(fill)));
+  }
+  return fill.as<bool>() ? text_of(ScriptValue(*integer_of(fill))) : text_of(fill);
+}
+
+void tell_notes(const Invocation& invocation, const std::string& path,
+                const std::vector<CsvColumn>& columns) {
+  for (const CsvColumn& column : columns) {
+    if (column.note.empty()) continue;
+    Diagnostic note;
+    note.severity = Severity::Note;
+    note.place = path;
+    note.message = column.note;
+    invocation.session.report(note);
+  }
+}
+
+// {"town": ["Bonn", "Köln"]}.
+std::map<std::string, std::vector<std::string>> words_option(const Invocation& invocation) {
+  std::map<std::string, std::vector<std::string>> result;
+  const ScriptValue* given = invocation.find("words");
+  if (!given) return result;
+  const ScriptDict* dict = given->dictionary();
+  if (!dict) {
+    invocation.misuse("words",
+                      fmt::format("found {}; expected a dict of lists of strs by column", describe(*given)));
+  }
+  for (const auto& [name, words] : dict->items) {
+    const ScriptList* list = words.sequence();
+    if (!name.string() || !list || list->items.empty()) {
+      invocation.misuse("words", fmt::format("found {}: {}; expected the name of a column and a list of its "
+                                             "words",
+                                             quoted_text_of(name), describe(words)));
+    }
+    std::vector<std::string>& into = result[*name.string()];
+    for (const ScriptValue& word : list->items) {
+      if (!word.string())
+        invocation.misuse("words", fmt::format("found {} among words; expected strs", describe(word)));
+      into.push_back(*word.string());
+    }
+  }
+  return result;
+}
+
 CsvOptions csv_options_of(const Invocation& invocation) {
   CsvOptions result;
   if (invocation.given("sep")) {
@@ -84,13 +142,17 @@ CsvOptions csv_options_of(const Invocation& invocation) {
   }
   result.columns = invocation.names("columns");
   result.targets = invocation.names("target");
-  if (const ScriptValue* fill = invocation.find("fill")) {
-    if (!fill->is_number() && !fill->string()) {
-      invocation.misuse("fill", fmt::format("found {}; expected a number or a str", describe(*fill)));
+  const ScriptValue* fill = invocation.find("fill");
+  if (fill && fill->dictionary()) {
+    for (const auto& [name, value] : fill->dictionary()->items) {
+      if (!name.string())
+        invocation.misuse("fill", fmt::format("found {}; expected the name of a column", describe(name)));
+      result.fill_of[*name.string()] = cell_of(invocation, value);
     }
-    const bool flag = fill->as<bool>() != nullptr;
-    result.fill = flag ? text_of(ScriptValue(*integer_of(*fill))) : text_of(*fill);
+  } else if (fill) {
+    result.fill = cell_of(invocation, *fill);
   }
+  result.words_of = words_option(invocation);
   return result;
 }
 
@@ -98,7 +160,7 @@ ScriptValue load_csv(const Invocation& invocation, const std::string& path) {
   const CsvOptions csv = csv_options_of(invocation);
   const bool matrix = invocation.flag("matrix");
   if (matrix) {
-    for (const std::string_view other : {"target", "columns", "fill"}) {
+    for (const std::string_view other : {"target", "columns", "fill", "words"}) {
       if (invocation.given(other))
         invocation.refuse_value("matrix", fmt::format("a matrix has all columns; leave out {}", other));
     }
@@ -107,9 +169,12 @@ ScriptValue load_csv(const Invocation& invocation, const std::string& path) {
     auto [inputs, targets] = read_csv_pair(path, csv);
     return ScriptValue::tuple({ScriptValue(std::move(inputs)), ScriptValue(std::move(targets))});
   }
-  if (matrix || (csv.columns.empty() && !csv.fill && !csv_has_header(path, csv.separator)))
+  if (matrix || (csv.columns.empty() && !csv.fill && csv.fill_of.empty() && csv.words_of.empty() &&
+                 !csv_has_header(path, csv.separator)))
     return read_csv(path, csv.dtype.value_or(DType::Float32), csv.separator).values;
-  return value_of_columns(path, read_csv_columns(path, csv));
+  std::vector<CsvColumn> columns = read_csv_columns(path, csv);
+  tell_notes(invocation, path, columns);
+  return value_of_columns(path, std::move(columns));
 }
 
 Tensor bytes_of(const std::string& path) {
@@ -139,6 +204,10 @@ ScriptValue value_of_file(const Invocation& invocation, const std::string& path)
   if (format != FileFormat::Csv)
     refuse_csv_options(invocation, path, invocation.flag("bytes") ? "read as bytes" : "none");
   if (invocation.flag("bytes")) return bytes_of(path);
+  if (invocation.flag("tree") && format != FileFormat::Npz && format != FileFormat::Safetensors) {
+    invocation.refuse_value(
+        "tree", fmt::format("{} is no .npz or .safetensors file, which hold trees", printable(path)));
+  }
   switch (format) {
     case FileFormat::Csv:
       return load_csv(invocation, path);
@@ -151,7 +220,7 @@ ScriptValue value_of_file(const Invocation& invocation, const std::string& path)
       return text;
     }
     default:
-      return value_of_tensors(read_tensors(path));
+      return value_of_tensors(invocation, read_tensors(path));
   }
 }
 
@@ -195,7 +264,7 @@ ScriptValue run(Invocation& invocation) {
   if (!file_exists(path) && !invocation.flag("bytes")) {
     NamedTensors one = read_tensors(path);  // FILE:ENTRY
     refuse_csv_options(invocation, path, "one column or entry of a file");
-    return value_of_tensors(std::move(one));
+    return value_of_tensors(invocation, std::move(one));
   }
   return value_of_file(invocation, path);
 }
@@ -212,9 +281,10 @@ const Command command_load{
     .examples = examples,
     .doc =
         "A file is known by its first bytes and its ending. npy and IDX give a tensor, npz and safetensors a "
-        "dict of tensors, JSON a dict or list, .relish and .py a module, any other text a str. A CSV or TSV "
+        "dict of tensors (with tree=True the tree of dicts and tuples that was saved), JSON a dict or list, .relish and .py a module, any other text a str. A CSV or TSV "
         "file with a header gives a dict of columns: integers are int64, other numbers float32, words become "
-        "their codes in the order of the alphabet, with the words beside them (\"town\" and \"town.words\"); "
+        "their codes in the order of the alphabet, with the words beside them (\"town\" and \"town.words\"; "
+        "words={\"town\": [\"Bonn\", \"Trier\"]} gives them, so that two files have the same codes); "
         "without a header it gives a matrix of float32. With target= it gives (x, y): x the matrix of the other "
         "columns, y int64 when all are integers, else float32. \"d.csv:price\" is one column. In the shell it "
         "lists what the file holds.",

@@ -16,8 +16,8 @@ namespace relish::commands_save {
 namespace {
 
 constexpr Option options[] = {
-    {"output", OptionKind::OutputFile, "", "file to write: .npz, .safetensors, .npy or .csv", 'o', in_shell,
-     true},
+    {"output", OptionKind::OutputFile, "", "file to write: .npz, .safetensors, .npy, .csv or .tsv", 'o',
+     in_shell, true},
 };
 
 constexpr Example examples[] = {
@@ -135,6 +135,13 @@ void save_value(const Invocation& invocation, const std::string& path) {
   } else {
     NamedTensors leaves;
     add_leaves(invocation, "", value, leaves);
+    const bool known = ends(".npz") || ends(".safetensors") || ends(".npy");
+    if (!known) {
+      fail(ErrorClass::Usage, invocation.span, "save.extension",
+           fmt::format("save: '{}' has no known extension for {}; expected .npz, .safetensors, .npy, .csv or "
+                       ".tsv for tensors, .json for numbers, strs, lists and dicts",
+                       printable(path), describe(value)));
+    }
     write_tensors(path, leaves);
   }
 }
@@ -191,7 +198,8 @@ const Command command_save{
     .doc =
         "The ending of the path says the format. A tree of dicts, lists and tuples with tensors and numbers goes "
         "into .npz or .safetensors, each leaf under its path (params.w, states.0); one tensor into .npy too. A "
-        "matrix goes into .csv or .tsv without a header, a dict of columns with one; strs, numbers, lists and "
+        "matrix goes into .csv or .tsv without a header, a dict of columns with one (those of a matrix x in it "
+        "are x.0, x.1, …); strs, numbers, lists and "
         "dicts of them into .json; a module into a text, and a str into a file of any other ending. In the shell "
         "it converts a data file.",
     .more_arguments = 1,

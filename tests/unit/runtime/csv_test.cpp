@@ -69,7 +69,106 @@ TEST_CASE("the first twenty bad rows are told") {
   } catch (const Failure& failure) {
     CHECK(failure.diagnostics().size() == 20);
     CHECK(failure.diagnostics()[19].message.starts_with("line 20, column 2: missing value"));
+    REQUIRE(failure.diagnostics()[19].notes.size() == 1);
+    CHECK(failure.diagnostics()[19].notes[0].text == "and 10 more lines with faults");
   }
+}
+
+TEST_CASE("carriage returns alone end lines too") {
+  TemporaryFolder folder;
+  CHECK(format_tensor(read_csv(folder.put("a.csv", "a,b\r1,2\r3,4\r")).values) ==
+        "float32 (2, 2)\n[[1, 2],\n [3, 4]]");
+  CHECK(failure_of([&] { read_csv(folder.put("b.csv", "1\r2\rx\r")); }).find("line 3, column 1") !=
+        std::string::npos);
+  CHECK(read_csv(folder.put("c.csv", "1\r\n2\r\n")).values.size() == 2);
+}
+
+TEST_CASE("integers of 64 bits without a sign, and large ones that floats have") {
+  TemporaryFolder folder;
+  const std::string path = folder.put("d.csv", "a\n9223372036854775808\n18446744073709551615\n");
+  CsvOptions options;
+  options.dtype = DType::UInt64;
+  CHECK(read_csv_columns(path, options)[0].values.view<std::uint64_t>()[1] == UINT64_MAX);
+  options.dtype = DType::Float64;
+  const std::string exact = folder.put("e.csv", "a\n9223372036854775808\n-9223372036854775808\n");
+  CHECK(read_csv_columns(exact, options)[0].values.get_double(0) == 0x1p63);
+  CHECK(read_csv(exact, DType::Float32).values.get_double(1) == -0x1p63);
+  CHECK(rule_of([&] { read_csv_columns(path, options); }) == "DataError: csv.value");
+  CHECK(read_csv_columns(folder.put("f.csv", "a\n18446744073709551616\n"), options)[0].values.get_double(0) ==
+        0x1p64);
+  options.dtype = DType::UInt64;
+  CHECK(rule_of([&] { read_csv_columns(folder.put("g.csv", "a\n-1\n"), options); }) ==
+        "DataError: csv.value");
+}
+
+TEST_CASE("numbers in a column whose first cell is a word are told") {
+  TemporaryFolder folder;
+  const std::string path = folder.put("d.csv", "a,w\n1,unknown\n2,3.5\n");
+  const std::vector<CsvColumn> columns = read_csv_columns(path, {});
+  CHECK(columns[0].note.empty());
+  CHECK(
+      columns[1].note ==
+      "line 2, column 2: 'unknown' in 'w' is no number, so the column holds words; its numbers are words too");
+  CsvOptions options;
+  options.targets = {"w"};
+  CHECK(failure_of([&] { read_csv_pair(path, options); }) ==
+        "DataError: " + path +
+            ": line 2, column 2: 'unknown' in 'w' is no number, but other cells of this target are; write "
+            "numbers, or words alone");
+  CHECK(rule_of([&] { read_tensors(path + ":w"); }) == "DataError: csv.value");
+}
+
+TEST_CASE("each column may have a filling of its own") {
+  TemporaryFolder folder;
+  const std::string path = folder.put("d.csv", "a,w\n1,\n,x\n");
+  CsvOptions options;
+  options.fill_of = {{"w", "none"}};
+  CHECK(failure_of([&] { read_csv_columns(path, options); }).find("missing value of 'a'") !=
+        std::string::npos);
+  options.fill = "7";
+  const std::vector<CsvColumn> columns = read_csv_columns(path, options);
+  CHECK(format_tensor(columns[0].values) == "int64 (2,)\n[1, 7]");
+  CHECK(columns[1].words == std::vector<std::string>{"none", "x"});
+  options.fill_of = {{"b", "0"}};
+  CHECK(failure_of([&] { read_csv_columns(path, options); }).find("fill: no column 'b'") !=
+        std::string::npos);
+}
+
+TEST_CASE("words that are given have their codes by their places") {
+  TemporaryFolder folder;
+  const std::string path = folder.put("d.csv", "a,w\n1,x\n2,7\n");
+  CsvOptions options;
+  options.words_of = {{"w", {"z", "7", "x"}}};
+  const std::vector<CsvColumn> columns = read_csv_columns(path, options);
+  CHECK(format_tensor(columns[1].values) == "int64 (2,)\n[2, 1]");
+  CHECK(columns[1].words == std::vector<std::string>{"z", "7", "x"});
+  CHECK(columns[1].note.empty());
+  options.targets = {"w"};
+  CHECK(format_tensor(read_csv_pair(path, options).second) == "int64 (2,)\n[2, 1]");
+  options.targets = {};
+  options.words_of = {{"w", {"y", "7"}}};
+  CHECK(failure_of([&] { read_csv_columns(path, options); }).find("'x' in 'w' is none of the 2 words") !=
+        std::string::npos);
+  options.words_of = {{"w", {"y", "y"}}};
+  CHECK(failure_of([&] { read_csv_columns(path, options); }).find("'y' stands twice") != std::string::npos);
+  options.words_of = {{"v", {"y"}}};
+  CHECK(failure_of([&] { read_csv_columns(path, options); }).find("words: no column 'v'") !=
+        std::string::npos);
+  options.dtype = DType::Bool;
+  options.words_of = {{"w", {"x", "7", "z"}}};
+  CHECK(failure_of([&] { read_csv_columns(path, options); }).find("the code 2 of 'w' is no value of bool") !=
+        std::string::npos);
+}
+
+TEST_CASE("matrices among columns are written under their names") {
+  TemporaryFolder folder;
+  const CsvColumn x{"x", read_csv(folder.put("n.csv", "1,2\n3,4\n")).values};
+  const CsvColumn y{"y", read_csv_columns(folder.put("y.csv", "y\n5\n6\n"), {})[0].values};
+  write_csv(folder.file("out.csv"), {x, y}, true);
+  CHECK(csv_names(folder.file("out.csv")) == std::vector<std::string>{"x.0", "x.1", "y"});
+  CHECK(format_tensor(read_csv(folder.file("out.csv")).values) == "float32 (2, 3)\n[[1, 2, 5],\n [3, 4, 6]]");
+  CHECK(rule_of([&] { write_csv(folder.file("t.csv"), {x, {"x.1", y.values}}, true); }) ==
+        "UsageError: csv.shape");
 }
 
 TEST_CASE("columns are what their cells hold") {
