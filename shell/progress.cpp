@@ -2,11 +2,9 @@
 // line and in the metrics of the run folder.
 #include "shell/progress.h"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 
 #include "train/report/run_record.h"
@@ -17,17 +15,6 @@ namespace {
 constexpr double live_interval = 0.1, line_interval = 1;  // seconds
 constexpr int loss_digits = 6;
 constexpr std::size_t most_names = 20;  // in a line
-
-bool terminal_for_live_line() {
-  const char* kind = std::getenv("TERM");
-  return isatty(STDERR_FILENO) && kind && std::string_view(kind) != "dumb";
-}
-
-std::size_t terminal_width() {
-  winsize size{};
-  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return 80;
-}
 
 // Memory that the process has in use, in MiB; 0 where the system does not say.
 std::int64_t resident_mebibytes() {
@@ -65,14 +52,9 @@ std::string name_list(const std::vector<std::string>& names) {
 std::string loss_text(double loss) { return short_number(loss); }
 
 TrainingProgress::TrainingProgress(Session& session, std::optional<Every> asked)
-    : session_(session), live_(terminal_for_live_line()), asked_(asked), lines_(most_lines_at_once) {}
+    : session_(session), live_(has_live_line()), asked_(asked), lines_(most_lines_at_once) {}
 
-TrainingProgress::~TrainingProgress() { erase_live_line(); }
-
-void TrainingProgress::erase_live_line() {
-  if (line_shown_) write_error_text("\r\x1b[K");
-  line_shown_ = false;
-}
+TrainingProgress::~TrainingProgress() { clear_live_line(); }
 
 bool TrainingProgress::due(const StepReport& report, Printed& last) {
   const bool ends = report.step == report.total_steps;
@@ -93,7 +75,6 @@ bool TrainingProgress::due(const StepReport& report, Printed& last) {
     return false;
   if (lines_ == 0 && !ends) {
     if (!told_) {
-      erase_live_line();
       write_error_text(
           "one line a second from here; --log-every chooses, metrics.jsonl has every logged step\n");
     }
@@ -106,7 +87,8 @@ bool TrainingProgress::due(const StepReport& report, Printed& last) {
 }
 
 void TrainingProgress::print(const std::string& line) {
-  erase_live_line();
+  clear_live_line();
+  line_shown_ = false;
   session_.print(line);
   session_.output().flush();
 }
@@ -119,13 +101,9 @@ void TrainingProgress::on_start(const std::vector<std::string>& trained,
                                name_list(targets)));
 }
 
-void TrainingProgress::on_note(const std::string& text) {
-  erase_live_line();
-  write_error_text(text + "\n");
-}
+void TrainingProgress::on_note(const std::string& text) { write_error_text(text + "\n"); }
 
 void TrainingProgress::on_zero_gradients(std::int64_t step) {
-  erase_live_line();
   write_error_text(fmt::format(
       "note: step {}: all gradients are 0, so nothing is learned; see the start values (init, params) and "
       "the model\n",
@@ -140,9 +118,7 @@ void TrainingProgress::on_step(const StepReport& report) {
   const bool due_again = !line_shown_ || report.seconds - shown_at_ >= live_interval;
   if (!live_ || !due_again) return;
   shown_at_ = report.seconds;
-  std::string line = live_line(report);
-  line.resize(std::min(line.size(), terminal_width() - 1));
-  write_error_text("\r" + line + "\x1b[K");
+  show_live_line(live_line(report));
   line_shown_ = true;
 }
 

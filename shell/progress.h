@@ -35,7 +35,6 @@ class TrainingProgress : public TrainingObserver {
   };
   bool due(const StepReport& report, Printed& last);
   void print(const std::string& line);
-  void erase_live_line();
   std::string live_line(const StepReport& report) const;
 
   Session& session_;

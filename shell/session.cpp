@@ -1,11 +1,13 @@
 // Output, engines and start-up of a session.
 #include "shell/session.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "interp/interpreter.h"
@@ -26,6 +28,19 @@ constexpr std::size_t output_buffer_bytes = 1 << 16;
 char output_buffer[output_buffer_bytes];
 std::atomic<std::size_t> output_begin{0};
 std::atomic<std::size_t> output_end{0};
+
+// Whether the terminal's last line says how far something is.
+std::atomic<bool> live_line_shown{false};
+
+// Never throws: what a signal stops here, the next poll tells.
+void write_standard_error(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+    if (written < 0 && errno != EINTR) return;
+    if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
+    if (!text.empty() && (leaving() || interrupt_flag.load(std::memory_order_relaxed) != 0)) return;
+  }
+}
 
 void write_last_words() {
   const std::size_t begin = output_begin.load();
@@ -48,6 +63,7 @@ void StandardOutput::write(std::string_view text) {
 }
 
 void StandardOutput::flush() {
+  if (output_begin.load() < output_end.load()) clear_live_line();
   while (output_begin.load() < output_end.load()) {
     const std::size_t begin = output_begin.load();
     const ssize_t written = ::write(STDOUT_FILENO, output_buffer + begin, output_end.load() - begin);
@@ -70,14 +86,26 @@ void StandardOutput::flush() {
   output_end.store(0);
 }
 
-// Never throws: what a signal stops here, the next poll tells.
 void write_error_text(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
-    if (written < 0 && errno != EINTR) return;
-    if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
-    if (!text.empty() && (leaving() || interrupt_flag.load(std::memory_order_relaxed) != 0)) return;
-  }
+  clear_live_line();
+  write_standard_error(text);
+}
+
+bool has_live_line() {
+  const char* kind = std::getenv("TERM");
+  return isatty(STDERR_FILENO) && kind && std::string_view(kind) != "dumb";
+}
+
+void show_live_line(std::string line) {
+  winsize size{};
+  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  line.resize(std::min<std::size_t>(line.size(), (known ? size.ws_col : 80) - 1));
+  write_standard_error("\r" + line + "\x1b[K");
+  live_line_shown = true;
+}
+
+void clear_live_line() {
+  if (live_line_shown.exchange(false)) write_standard_error("\r\x1b[K");
 }
 
 Session::Session(Settings settings, std::unique_ptr<Output> output)

@@ -105,6 +105,11 @@ class Session {
 // Standard error, with colour if the session has it.
 void write_error_text(std::string_view text);
 
+// The last line of a terminal, which says how far something is until something else is written. ASCII text.
+bool has_live_line();  // standard error is a terminal that can
+void show_live_line(std::string line);
+void clear_live_line();
+
 // Installs operators and the loader of the standard library's texts; once a process, cheap.
 void start_language();
 

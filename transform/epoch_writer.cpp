@@ -22,14 +22,14 @@ class EpochWriter {
   EpochWriter(Module& module, const EpochOptions& options)
       : module_(module),
         options_(options),
-        held_(module.function("train_step")),
+        held_(module.function(options.prefix + "train_step")),
         step_(copy_with_fresh_vars(*held_)),
         roles_(roles_of(*held_).value()),
         rows_("rows", DType::Int64),
         steps_("steps", DType::Int64) {}
 
   void write() {
-    made_.name = options_.name;
+    made_.name = options_.prefix + options_.name;
     made_.span = step_.span;
     for (const char* name : {"rows", "steps"}) builder_.reserve_name(name);
     for (const Var& param : step_.params) builder_.reserve_name(param.name());

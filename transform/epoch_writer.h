@@ -16,8 +16,9 @@ struct PrepareFunction {
 };
 
 struct EpochOptions {
-  std::string name;   // of the function: train_epoch, train_steps
-  bool each = false;  // a learning rate, a loss and a check of what came out for each step
+  std::string name;         // of the function: train_epoch, train_steps
+  std::string prefix = {};  // before it and before train_step
+  bool each = false;        // a learning rate, a loss and a check of what came out for each step
   // What is not finite in a parameter, a buffer or a state is so for good, as by all optimizers of the
   // library and by running means: a look at them behind the last step tells of all of them.
   bool faults_last = false;
@@ -31,7 +32,7 @@ struct EpochOptions {
 // The part of a step's key from which prepare function number `at` has its own: fold_in(key, this).
 constexpr std::int64_t prepare_site(std::int64_t at) { return 0x70726570 + at; }
 
-// Adds the loop over the module's train_step:
+// Adds the loop over the module's train_step (under the prefix, both):
 //
 //   train_epoch(params[, buffers][, averages], states, lr[, key, step], data..., order)
 //     -> (mean loss, params[, buffers][, averages], states)

@@ -14,7 +14,8 @@ struct GradientOptions {
   std::vector<std::string>
       wrt;  // parameters (or intermediates) by name; empty: all floating tensor parameters
   std::vector<int> target =
-      {};  // index path into the result; empty: the result itself, or field 0 of a tuple
+      {};              // index path into the result; empty: the result itself, or field 0 of a tuple
+  bool named = false;  // its signature of roles names the gradients: statements get a dict of them
 };
 
 // What the gradient does with one binding.

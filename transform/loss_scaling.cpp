@@ -29,21 +29,22 @@ FunctionPtr renamed(Module& module, const std::string& name, const std::string& 
 
 class ScalingWriter {
  public:
-  ScalingWriter(Module& module, DType dtype) : module_(module), dtype_(dtype) {}
+  ScalingWriter(Module& module, DType dtype, const std::string& prefix)
+      : module_(module), dtype_(dtype), prefix_(prefix) {}
 
   Type write_init() {
-    const FunctionPtr own = renamed(module_, "optimizer_init", "unscaled_optimizer_init");
+    const FunctionPtr own = renamed(module_, prefix_ + "optimizer_init", prefix_ + "unscaled_optimizer_init");
     begin(*own);
     const Expr states =
         builder_.emit(function_call(global_ref(GlobalFunction(own)), arguments()), "own_states");
     const Expr result = tuple({states, number(dtype_, first_scale), count(0), count(0)});
     const Type type = result.type();
-    finish("optimizer_init", result, *roles_of(*own));
+    finish(prefix_ + "optimizer_init", result, *roles_of(*own));
     return type;
   }
 
   void write_update(const Type& states_type) {
-    const FunctionPtr own = renamed(module_, "optimizer", "unscaled_optimizer");
+    const FunctionPtr own = renamed(module_, prefix_ + "optimizer", prefix_ + "unscaled_optimizer");
     const RoleSignature roles = *roles_of(*own);
     const std::size_t states_at = roles.param(Role::States).value();
     begin(*own);
@@ -88,7 +89,8 @@ class ScalingWriter {
     const Expr new_good = builder_.call("where", {grows, count(0), counted}, {}, "new_good_steps");
     const Expr one_more = builder_.call("add", {skipped, count(1)});
     const Expr new_skipped = builder_.call("where", {finite, skipped, one_more}, {}, "new_skipped_steps");
-    finish("optimizer", tuple({kept_params, tuple({kept_states, new_scale, new_good, new_skipped})}), roles);
+    finish(prefix_ + "optimizer",
+           tuple({kept_params, tuple({kept_states, new_scale, new_good, new_skipped})}), roles);
   }
 
  private:
@@ -126,6 +128,7 @@ class ScalingWriter {
 
   Module& module_;
   DType dtype_;
+  const std::string& prefix_;
   Function function_;
   FunctionBuilder builder_;
 };
@@ -163,8 +166,8 @@ std::string add_scaled_loss(Module& module, const std::string& name) {
   return made;
 }
 
-void add_loss_scaling(Module& module, DType dtype) {
-  ScalingWriter writer(module, dtype);
+void add_loss_scaling(Module& module, DType dtype, const std::string& prefix) {
+  ScalingWriter writer(module, dtype, prefix);
   const Type states = writer.write_init();
   writer.write_update(states);
 }

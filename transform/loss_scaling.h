@@ -15,8 +15,8 @@ inline constexpr std::string_view loss_scale_name = "loss_scale";
 std::string add_scaled_loss(Module& module, const std::string& loss);
 
 // The functions optimizer and optimizer_init become unscaled_optimizer and unscaled_optimizer_init; those of
-// their names call them and keep the scale.
-void add_loss_scaling(Module& module, DType dtype);
+// their names call them and keep the scale. `prefix`: before all of these names.
+void add_loss_scaling(Module& module, DType dtype, const std::string& prefix);
 
 // The scale that states hold.
 Expr loss_scale_of(FunctionBuilder& builder, const Expr& states);

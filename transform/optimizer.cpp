@@ -48,8 +48,8 @@ class LibraryOptimizer : public OptimizerWriter {
  public:
   // `choices`: what each parameter's own options choose.
   LibraryOptimizer(Module& target, const OptimizerEntry& entry, OptimizerChoice choice,
-                   std::vector<OptimizerChoice> choices, DType dtype)
-      : OptimizerWriter(target, dtype),
+                   std::vector<OptimizerChoice> choices, DType dtype, std::string prefix)
+      : OptimizerWriter(target, dtype, std::move(prefix)),
         entry_(entry),
         choice_(std::move(choice)),
         choices_(std::move(choices)),
@@ -196,7 +196,7 @@ Module add_optimizer(const Module& module, const OptimizerOptions& options, cons
     check_constants(entry, choices.back(), dtype);
     rate_factors.push_back(own.rate_factor);
   }
-  LibraryOptimizer writer(result, entry, std::move(choice), std::move(choices), dtype);
+  LibraryOptimizer writer(result, entry, std::move(choice), std::move(choices), dtype, options.prefix);
   const Type states = writer.write_init(params, names);
   writer.write_update(params, names, states, rate_factors);
   verify_after(result, "optimizer");

@@ -19,13 +19,14 @@ struct OptimizerOptions {
   FunctionPtr update, init;
   ModulePtr module;
   std::vector<ParameterGroup> groups;
+  std::string prefix;  // of the names of what is made
 
   OptimizerOptions() = default;
   OptimizerOptions(NamedSpec named) : spec(std::move(named)) {}
 };
 
 // Adds `optimizer(params, gradients, states, lr) -> (params, states)` and `optimizer_init(params) -> states`
-// for the parameter types given (all floating tensors of one dtype).
+// for the parameter types given (all floating tensors of one dtype), under the prefix.
 Module add_optimizer(const Module& module, const OptimizerOptions& options, const std::vector<Type>& params,
                      const std::vector<std::string>& names);
 std::vector<std::string> optimizer_names();

@@ -9,9 +9,9 @@
 
 namespace relish {
 
-void OptimizerWriter::begin(std::string name) {
+void OptimizerWriter::begin(std::string_view name) {
   function_ = Function{};
-  function_.name = std::move(name);
+  function_.name = prefix_ + std::string(name);
   builder_ = FunctionBuilder();
   renamed_.clear();
   builder_.begin_block(true);

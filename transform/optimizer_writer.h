@@ -18,13 +18,15 @@ struct GradientSteps {
 
 class OptimizerWriter {
  public:
-  OptimizerWriter(Module& target, DType dtype) : target_(target), dtype_(dtype) {}
+  // `prefix`: of the names of what is made.
+  OptimizerWriter(Module& target, DType dtype, std::string prefix)
+      : target_(target), dtype_(dtype), prefix_(std::move(prefix)) {}
 
  protected:
   // Values that a function of a text may ask for, by name.
   using Known = std::vector<std::pair<std::string, Expr>>;
 
-  void begin(std::string name);
+  void begin(std::string_view name);
   void finish(const Expr& result, const RoleSignature& roles);
   Expr parameter(const std::string& name, Type type);
   // A tuple parameter and its fields as variables.
@@ -45,6 +47,7 @@ class OptimizerWriter {
 
   Module& target_;
   DType dtype_;
+  std::string prefix_;
   Function function_;
   FunctionBuilder builder_;
   VarNames renamed_;

@@ -33,7 +33,7 @@ class OwnOptimizer : public OptimizerWriter {
  public:
   OwnOptimizer(Module& target, const OptimizerOptions& options, const std::vector<Type>& types,
                const std::vector<std::string>& names, DType dtype)
-      : OptimizerWriter(target, dtype), options_(options), types_(types), names_(names) {
+      : OptimizerWriter(target, dtype, options.prefix), options_(options), types_(types), names_(names) {
     const Function& update = *options_.update;
     whole_ = !update.params.empty() && update.params.front().type().tuple() != nullptr;
     if (update.params.size() < 2)

@@ -78,6 +78,15 @@ void set_loss_roles(Module& module, const std::string& name, const Function& for
   module.set(std::make_shared<const Function>(std::move(changed)));
 }
 
+// The function with its first result by names.
+FunctionPtr with_named_result(const Function& function) {
+  Function named = function;
+  RoleSignature roles = *roles_of(function);
+  roles.results.front().by_name = true;
+  named.attributes = with_attribute(std::move(named.attributes), role_attribute, print(roles));
+  return std::make_shared<const Function>(std::move(named));
+}
+
 // A name that is no parameter, or one that training cannot change by a gradient.
 void check_trained(const Function& function, const std::vector<std::string>& names,
                    const std::vector<std::string>& buffers) {
@@ -262,11 +271,12 @@ ParameterHolder holder_of_parameters(const Module& module, const Function& funct
 TrainerNames trainer_names(const Module& module, const Function& function,
                            const SetupTrainerOptions& options) {
   TrainerNames names;
-  names.loss = options.loss.new_name.empty() ? function.name + "_loss" : options.loss.new_name;
+  names.loss =
+      options.loss.new_name.empty() ? options.prefix + function.name + "_loss" : options.loss.new_name;
   const bool forms = has_forms(module, function);
   names.inference = forms ? name_of_form(function.name, ModelMode::Inference) : function.name;
   const bool apart = forms || options.half.has_value();
-  names.inference_loss = apart ? function.name + "_inference_loss" : names.loss;
+  names.inference_loss = apart ? options.prefix + function.name + "_inference_loss" : names.loss;
   names.adjoint = names.loss + (options.half == DType::Float16 ? "_scaled_adjoint" : "_adjoint");
   return names;
 }
@@ -276,7 +286,8 @@ Module setup_trainer(const Module& module, std::string_view name, const SetupTra
   const ModelParameters model = parameters_of_trainer(module, *function, options);
   const TrainerNames names = trainer_names(module, *function, options);
   Module result = module;
-  for (const MadeFunction& made : made_by_trainers) remove_made(result, made.name, made.kind);
+  for (const MadeFunction& made : made_by_trainers)
+    remove_made(result, options.prefix + std::string(made.name), made.kind);
 
   std::string trained_form = function->name;
   if (names.inference != function->name) {
@@ -315,15 +326,18 @@ Module setup_trainer(const Module& module, std::string_view name, const SetupTra
   gradient_options.wrt = model.trained;
   result = gradient(result, differentiated, gradient_options);
   set_loss_roles(result, differentiated, form, scaled);
-  result = add_optimizer(result, options.optimizer, types, model.trained);
+  OptimizerOptions optimizer = options.optimizer;
+  optimizer.prefix = options.prefix;
+  result = add_optimizer(result, optimizer, types, model.trained);
   const FunctionPtr adjoint = result.function(names.adjoint);
   StepOptions step;
   step.dtype = common_dtype(types, model.trained);
   if (scaled) {
-    add_loss_scaling(result, step.dtype);
+    add_loss_scaling(result, step.dtype, options.prefix);
     step.loss_scale = adjoint->params.back().name();
   }
-  step.states = result.function("optimizer_init")->result_type;
+  step.states = result.function(options.prefix + "optimizer_init")->result_type;
+  step.prefix = options.prefix;
   step.targets = adjoint->params.size() - form.params.size();
   step.average = options.average;
   step.gradient_norm = options.gradient_norm;
@@ -333,12 +347,14 @@ Module setup_trainer(const Module& module, std::string_view name, const SetupTra
     writer.write_add_gradients();
     writer.write_apply_gradients();
   }
-  write_epoch(result, {"train_epoch"});
-  if (!options.schedule.name.empty()) result = add_schedule(result, options.schedule);
+  write_epoch(result, {"train_epoch", options.prefix});
+  if (!options.schedule.name.empty()) result = add_schedule(result, options.schedule, options.prefix);
   if (options.initial.given()) {
     const ParameterHolder holder = holder_of_parameters(module, *function, options);
-    Module with = add_initialiser(*holder.module, options.initial, *holder.function, model.trained);
-    result.set(with.function("initial_params"));
+    Module with =
+        add_initialiser(*holder.module, options.initial, *holder.function, model.trained, {}, options.prefix);
+    const FunctionPtr made = with.function(options.prefix + "initial_params");
+    result.set(options.named ? with_named_result(*made) : made);
   }
   verify_after(result, "setup_trainer");
   return result;

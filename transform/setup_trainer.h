@@ -22,6 +22,9 @@ struct SetupTrainerOptions {
   bool gradient_norm = false;       // the step also gives the norm of all gradients together, before clipping
   // The steps compute in this half precision where that pays, with parameters and states of float32.
   std::optional<DType> half;
+  // Before the names of all that is made but the forms of the model, so that a module may hold two trainers.
+  std::string prefix;
+  bool named = false;  // statements get the first parameters as a dict
 
   bool model_returns_loss() const { return !loss.loss_function && loss.loss.name.empty(); }
 };

@@ -80,11 +80,11 @@ void StepWriter::write_apply_gradients() {
 }
 
 // A function of its own: nothing of the one before it is left.
-void StepWriter::begin(std::string name) {
+void StepWriter::begin(const std::string& kind) {
   fresh_ = copy_with_fresh_vars(adjoint_);
   step_ = Function{};
-  roles_ = {name, {}, {}, true};
-  step_.name = std::move(name);
+  roles_ = {kind, {}, {}, true};
+  step_.name = options_.prefix + kind;
   step_.span = adjoint_.span;
   builder_ = FunctionBuilder();
   for (const Var& param : fresh_.params) builder_.reserve_name(param.name());
@@ -131,7 +131,8 @@ StepWriter::Differentiated StepWriter::differentiate(const std::optional<Expr>& 
 // the new states.
 Expr StepWriter::update(const Expr& gradients, const Var& states, const Var& lr, Expr new_buffers) {
   if (options_.gradient_norm) result(Role::GradientNorm, norm_of(gradients, states));
-  const Expr updated = builder_.emit(function_call(global_ref(GlobalFunction(module_.function("optimizer"))),
+  const FunctionPtr optimizer = module_.function(options_.prefix + "optimizer");
+  const Expr updated = builder_.emit(function_call(global_ref(GlobalFunction(optimizer)),
                                                    {Expr(params_), gradients, Expr(states), Expr(lr)}),
                                      "updated");
   const Expr new_params = builder_.emit(tuple_get(updated, 0), "new_params");

@@ -19,6 +19,7 @@ struct StepOptions {
   // The adjoint has a parameter of this name that its loss is multiplied by; the optimizer's states say what
   // it is (see loss_scaling.h), and the second result is the loss itself. Empty: none.
   std::string loss_scale;
+  std::string prefix;  // of the names of what is made, and of the optimizer
 };
 
 class StepWriter {
@@ -36,7 +37,7 @@ class StepWriter {
     Expr loss, gradients;
     Expr new_buffers;  // undefined when the model has none
   };
-  void begin(std::string name);
+  void begin(const std::string& kind);
   void finish();
   void take_model();
   Differentiated differentiate(const std::optional<Expr>& scale);

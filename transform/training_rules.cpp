@@ -149,12 +149,12 @@ Expr number(DType dtype, double value) { return constant(Tensor::scalar(dtype, v
 
 }  // namespace
 
-Module add_schedule(const Module& module, const NamedSpec& spec) {
+Module add_schedule(const Module& module, const NamedSpec& spec, const std::string& prefix) {
   const RuleChoice choice = choose_rule("schedule", schedule_entries(), spec.name, spec.options);
   Module result = module;
   std::vector<std::pair<std::string, double>> constants = choice.constants;
   constants.emplace_back("warmup", choice.warmup);
-  RuleWriter writer(result, "learning_rate", "schedules/schedules.relish");
+  RuleWriter writer(result, prefix + "learning_rate", "schedules/schedules.relish");
   writer.set_numbers(NamedArguments(std::move(constants), DType::Float64));
   const Expr lr = writer.parameter("lr", tensor_type({}, DType::Float64));
   const Attributes wide = {{"dtype", Attribute(DType::Float64)}};
@@ -178,7 +178,8 @@ Module add_schedule(const Module& module, const NamedSpec& spec) {
 }
 
 Module add_initialiser(const Module& module, const InitialRules& rules, const Function& function,
-                       const std::vector<std::string>& names, const std::vector<bool>& drawn) {
+                       const std::vector<std::string>& names, const std::vector<bool>& drawn,
+                       const std::string& prefix) {
   check_patterns(rules, names);
   const std::vector<ParameterUse> uses = parameter_uses(module, function, names);
   std::vector<Type> types;
@@ -191,7 +192,7 @@ Module add_initialiser(const Module& module, const InitialRules& rules, const Fu
   DType wide = DType::Float32;  // half types are drawn wide and rounded once
   for (const Type& type : types)
     if (type.tensor() && type.tensor()->dtype == DType::Float64) wide = DType::Float64;
-  RuleWriter writer(result, "initial_params", "initialisers/initialisers.relish");
+  RuleWriter writer(result, prefix + "initial_params", "initialisers/initialisers.relish");
   const Expr key = writer.parameter("key", tensor_type({Scalar(2)}, DType::UInt32));
   std::vector<Expr> values;
   std::vector<std::string> filled;

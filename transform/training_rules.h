@@ -7,8 +7,8 @@ namespace relish {
 
 // Adds `learning_rate(lr, step, steps) -> lr` by a schedule of the library: the rate of the step that follows
 // `step` steps, in a job of `steps`, where `lr` is the optimizer's. Rates are float64, numbers of steps
-// int64.
-Module add_schedule(const Module& module, const NamedSpec& schedule);
+// int64. `prefix`: of its name.
+Module add_schedule(const Module& module, const NamedSpec& schedule, const std::string& prefix = {});
 
 // Start values. A parameter takes the rule of the first pattern (a glob over whole names) that its name
 // matches. Of the others, weights and tables of rows take `weights`, or without one (no name)
@@ -23,8 +23,9 @@ struct InitialRules {
 // Adds `initial_params(key) -> params` for the parameters of `function` of these names, in this order
 // (floating tensors of fixed shape): parameter i draws under fold_in(key, i). UsageError for a pattern that
 // no name matches, and for a rule by fans of what has none. `drawn` leaves out the others of `names`: they
-// keep their numbers and have no field.
+// keep their numbers and have no field. `prefix`: of its name.
 Module add_initialiser(const Module& module, const InitialRules& rules, const Function& function,
-                       const std::vector<std::string>& names, const std::vector<bool>& drawn = {});
+                       const std::vector<std::string>& names, const std::vector<bool>& drawn = {},
+                       const std::string& prefix = {});
 
 }  // namespace relish

@@ -48,7 +48,7 @@ struct RoleKind {
   std::string_view params;
   std::string_view results;
 };
-constexpr std::array<RoleKind, 13> known_kinds{{
+constexpr std::array<RoleKind, 14> known_kinds{{
     {"train_step", "parameters buffers? averages? states learning_rate key? input* target*",
      "loss gradient_norm? parameters buffers? averages? states"},
     {"train_epoch", "parameters buffers? averages? states learning_rate key? step? input* target* order",
@@ -66,6 +66,7 @@ constexpr std::array<RoleKind, 13> known_kinds{{
     {"training_form", "input* buffer* key?", "output* buffers?"},
     {"inference_form", "input*", "output*"},
     {"loss", "input* buffer* key? target* loss_scale?", "loss output* buffers?"},
+    {"adjoint", "input*", "output gradients"},
     {"loss_adjoint", "input* buffer* key? target* loss_scale?", "output gradients"},
 }};
 
@@ -141,7 +142,7 @@ class SignatureReader {
   // Up to a mark of punctuation.
   std::string word() {
     const std::string_view all = rest();
-    const std::size_t end = std::min(all.find_first_of(" ()[],"), all.size());
+    const std::size_t end = std::min(all.find_first_of(" ()[]{},"), all.size());
     text_.remove_prefix(end);
     return std::string(all.substr(0, end));
   }
@@ -163,11 +164,12 @@ class SignatureReader {
       return false;
     }
     RoleSlot slot{*role, {}};
-    if (take("[")) {
+    slot.by_name = rest().starts_with('{');
+    if (take("[") || take("{")) {
       do {
         slot.names.push_back(word());
       } while (take(","));
-      if (!expect("]")) return false;
+      if (!expect(slot.by_name ? "}" : "]")) return false;
     }
     into.push_back(std::move(slot));
     return true;
@@ -216,9 +218,11 @@ std::optional<std::string> type_fault(const RoleSlot& slot, const Type& type) {
     case Role::Averages:
     case Role::Gradients: {
       const TupleType* fields = type.tuple();
-      if (!fields || std::any_of(fields->fields.begin(), fields->fields.end(),
-                                 [](const Type& field) { return field.tensor() == nullptr; }))
-        return expected("a tuple of tensors");
+      // Gradients are of whatever they are by.
+      const bool tensors = slot.role != Role::Gradients;
+      if (!fields || (tensors && std::any_of(fields->fields.begin(), fields->fields.end(),
+                                             [](const Type& field) { return field.tensor() == nullptr; })))
+        return expected(tensors ? "a tuple of tensors" : "a tuple");
       if (!slot.names.empty() && slot.names.size() != fields->fields.size())
         return fmt::format("'{}' has {} names and {} fields", name_of(slot.role), slot.names.size(),
                            fields->fields.size());
@@ -301,7 +305,8 @@ std::optional<std::string> carried_fault(const RoleSignature& signature, const F
 
 std::string print(const RoleSlot& slot) {
   std::string text(name_of(slot.role));
-  if (!slot.names.empty()) text += fmt::format("[{}]", fmt::join(slot.names, ", "));
+  const std::string names = fmt::format("{}", fmt::join(slot.names, ", "));
+  if (!slot.names.empty()) text += slot.by_name ? "{" + names + "}" : "[" + names + "]";
   return text;
 }
 

@@ -46,6 +46,7 @@ enum class Role : std::uint8_t {
 struct RoleSlot {
   Role role;
   std::vector<std::string> names = {};  // of the fields; empty: not said
+  bool by_name = false;                 // statements get a dict of these names: gradients{w, b}
   bool operator==(const RoleSlot&) const = default;
 };
 

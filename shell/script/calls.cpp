@@ -6,6 +6,7 @@
 #include "shell/script/builtins.h"
 #include "shell/script/convert.h"
 #include "shell/script/methods.h"
+#include "shell/script/named_trees.h"
 #include "shell/script/script_calls.h"
 #include "support/counted.h"
 #include "support/interrupt.h"
@@ -403,6 +404,7 @@ ScriptValue ScriptCalls::call_function(const FunctionReference& function, std::v
   }
   std::vector<Value> values;
   std::vector<Span> places;
+  NamedTrees trees(*function.module, function.name);
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (!given[i]) {
       fail(ErrorClass::Usage, span, "call.arguments",
@@ -412,9 +414,9 @@ ScriptValue ScriptCalls::call_function(const FunctionReference& function, std::v
     places.push_back(given[i]->span);
     const Type& wanted = parameters[i].type;
     const bool takes_functions = wanted.function() || wanted.as<AnyType>() || wanted.as<TupleType>();
+    const ScriptValue tree = trees.argument(i, given[i]->value, given[i]->span);
     const ScriptValue argument =
-        takes_functions ? function_values_.as_values(given[i]->value, session_.evaluator(), given[i]->span)
-                        : given[i]->value;
+        takes_functions ? function_values_.as_values(tree, session_.evaluator(), given[i]->span) : tree;
     values.push_back(to_runtime(argument, wanted, given[i]->span,
                                 fmt::format("argument '{}' of {}", parameters[i].name, function.name)));
   }
@@ -423,7 +425,8 @@ ScriptValue ScriptCalls::call_function(const FunctionReference& function, std::v
   try {
     poll_interrupt(span);
     if (options_.observer) options_.observer->called(function, values);
-    return from_runtime(session_.evaluator().call(function.module, function.name, std::move(values)));
+    return trees.result(
+        from_runtime(session_.evaluator().call(function.module, function.name, std::move(values))));
   } catch (Failure& failure) {
     if (options_.observer && failure.error_class() == ErrorClass::Data) options_.observer->refused(function);
     // A value that does not fit is the argument's fault; what its parameter takes is a note.

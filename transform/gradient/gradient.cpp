@@ -3,6 +3,8 @@
 // instead.
 #include "transform/gradient.h"
 
+#include "ir/calls/roles.h"
+#include "ir/printer/reserved_names.h"
 #include "ir/verify/verify.h"
 #include "transform/derivatives.h"
 #include "transform/gradient/differentiated.h"
@@ -38,7 +40,9 @@ class GradientPass {
       reverse_.of(*seed).value = Expr(subject_.builder.bind(one, seed->name() + "_adjoint"));
     }
     reverse_.backward();
-    return finish("_adjoint", subject_.body.params, "gradient");
+    Module made = finish("_adjoint", subject_.body.params, "gradient");
+    if (options.named) name_gradients(made);
+    return made;
   }
 
   Module vjp(const DerivativeOptions& options) {
@@ -62,6 +66,19 @@ class GradientPass {
     forward_ = subject_.builder.take_bindings();
     subject_.builder.begin_block(true);
     subject_.builder.set_origin(target.span());
+  }
+
+  void name_gradients(Module& made) const {
+    Function adjoint = *made.function(subject_.source.name + "_adjoint");
+    RoleSlot gradients{Role::Gradients, {}, true};
+    for (const Var& var : subject_.wrt) gradients.names.push_back(var.name());
+    const RoleSignature roles{"adjoint",
+                              std::vector<RoleSlot>(adjoint.params.size(), {Role::Input}),
+                              {{Role::Output}, std::move(gradients)},
+                              true};
+    adjoint.attributes = with_attribute(std::move(adjoint.attributes), role_attribute, print(roles));
+    made.set(std::make_shared<const Function>(std::move(adjoint)));
+    verify_after(made, "gradient");
   }
 
   // What the way back uses of the way there.

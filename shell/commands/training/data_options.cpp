@@ -82,18 +82,57 @@ Column column_of(const Invocation& invocation, std::string_view option, const Sc
   return tensor;
 }
 
-// A column, or of d.csv:price two: the other columns of the file, and that one.
+// The CSV file of `d.csv:price`, when it is one; `colon`: where its columns begin.
+std::optional<std::string> csv_with_targets(const std::string& path, std::size_t& colon) {
+  colon = path.rfind(':');
+  const std::string file = path.substr(0, colon);
+  const bool csv = colon != std::string::npos && !file_exists(path) && file_exists(file) &&
+                   file_format_of(file) == FileFormat::Csv;
+  return csv ? std::optional(file) : std::nullopt;
+}
+
+bool is_among(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// "price", or several with commas between them, where no column has that name.
+std::vector<std::string> target_names(const std::string& text, const std::vector<std::string>& columns) {
+  if (is_among(columns, text)) return {text};
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    names.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return names;
+}
+
+// On the command line commas stand between files, and between the targets of one: d.csv:a,b.
+std::vector<std::string> with_targets_joined(const std::vector<std::string>& given) {
+  std::vector<std::string> result;
+  for (const std::string& name : given) {
+    std::size_t colon = 0;
+    const auto file = result.empty() ? std::nullopt : csv_with_targets(result.back(), colon);
+    if (file && is_among(csv_names(*file), name)) {
+      result.back() += "," + name;
+    } else {
+      result.push_back(name);
+    }
+  }
+  return result;
+}
+
+// A column, or of d.csv:price two: the other columns of the file, and that one; of d.csv:a,b a matrix of
+// them.
 void add_columns(const Invocation& invocation, std::string_view option, const ScriptValue& value,
                  std::vector<Column>& into) {
   if (const std::string* text = value.string()) {
     const std::string path = invocation.allowed_path(option, *text);
-    const std::size_t colon = path.rfind(':');
-    const std::string file = path.substr(0, colon);
-    if (colon != std::string::npos && !file_exists(path) && file_exists(file) &&
-        file_format_of(file) == FileFormat::Csv) {
+    std::size_t colon = 0;
+    if (const auto file = csv_with_targets(path, colon)) {
       CsvOptions csv;
-      csv.targets = {path.substr(colon + 1)};
-      auto [inputs, targets] = read_csv_pair(file, csv);
+      csv.targets = target_names(path.substr(colon + 1), csv_names(*file));
+      auto [inputs, targets] = read_csv_pair(*file, csv);
       into.emplace_back(std::move(inputs));
       into.emplace_back(std::move(targets));
       return;
@@ -139,7 +178,7 @@ DataColumns data_columns(const Invocation& invocation, std::string_view option, 
   const ScriptValue* value = invocation.find(option);
   if (!value) invocation.refuse_value(option, "the data are missing");
   if (invocation.surface == Surface::Shell) {
-    for (const std::string& path : invocation.names(option))
+    for (const std::string& path : with_targets_joined(invocation.names(option)))
       add_columns(invocation, option, path, data.columns);
   } else if (const ScriptDict* dict = value->dictionary()) {
     for (const auto& [name, column] : dict->items) {
@@ -199,26 +238,6 @@ DataSet data_set(const Invocation& invocation, std::string_view option, const Da
                                                 fmt::join(missing, "', '")));
   }
   return data;
-}
-
-void take_targets_as_floats(DataSet& data, const Function& function,
-                            const std::vector<std::string>& targets) {
-  for (std::size_t i = 0; i < std::min(targets.size(), data.targets.size()); ++i) {
-    Column& column = data.targets[i];
-    const auto param = std::find_if(function.params.begin(), function.params.end(),
-                                    [&](const Var& each) { return each.name() == targets[i]; });
-    const TensorType* type = param == function.params.end() ? nullptr : param->type().tensor();
-    if (!type || !type->dtype || !is_float(*type->dtype) || !column.in_memory()) continue;
-    const Tensor& given = column.tensor();
-    if (!is_int(given.dtype()) && given.dtype() != DType::Bool) continue;
-    Tensor floats = Tensor::empty(*type->dtype, given.shape());
-    for (std::int64_t at = 0; at < given.size(); ++at)
-      floats.set_double(at, static_cast<double>(given.get_int(at)));
-    write_error_text(fmt::format("note: {}: the {} of '{}' are taken as {}\n", data.name,
-                                 given.dtype() == DType::Bool ? "truth values" : "integers",
-                                 printable(targets[i]), name_of(*type->dtype)));
-    column = Column(std::move(floats));
-  }
 }
 
 DataSet split_validation(DataSet& data, double share, std::uint64_t seed, Span place) {

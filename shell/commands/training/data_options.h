@@ -32,9 +32,6 @@ struct DataParameters {
 DataSet data_set(const Invocation& invocation, std::string_view option, const DataColumns& columns,
                  const DataParameters& parameters);
 
-// Integers and truth values of targets in memory as the floats that the function takes for them, with a note.
-void take_targets_as_floats(DataSet& data, const Function& function, const std::vector<std::string>& targets);
-
 // Takes rows for validation out of a data set: a share of them, drawn by the seed.
 DataSet split_validation(DataSet& data, double share, std::uint64_t seed, Span place);
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "shell/commands/subject.h"
-#include "shell/commands/training/data_options.h"
+#include "shell/commands/training/data_types.h"
 #include "shell/commands/training/training.h"
 #include "shell/commands/transform/loss_option.h"
 #include "shell/progress.h"
@@ -23,6 +23,7 @@ constexpr Option options[] = {
      "the loss of the metric `loss`; it says also from where on one column is positive, and which label does "
      "not count"},
     {"prepare", OptionKind::Spec, "", prepare_doc},
+    {"cast", OptionKind::Flag, "", cast_doc},
     {"batch_size", OptionKind::Integer, "256", "rows of one call"},
 };
 
@@ -99,8 +100,8 @@ ScriptValue run(Invocation& invocation) {
   const TensorsByName values = parameter_values(invocation);
   const DataParameters parameters = parameters_for_data(program, values, columns);
   DataSet data = data_set(invocation, "data", columns, parameters);
-  if (!program.loss.empty())
-    take_targets_as_floats(data, *function_to_call(program.module, program.loss), parameters.targets);
+  const std::string& takes = program.loss.empty() ? program.inference : program.loss;
+  fit_dtypes(invocation, data, program, *function_to_call(program.module, takes), parameters);
   Metrics metrics = evaluate(invocation.session.evaluator(), program, values, data, wanted);
   if (invocation.surface == Surface::Shell) {
     std::string text;

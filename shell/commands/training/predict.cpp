@@ -6,7 +6,7 @@
 #include "runtime/files.h"
 #include "runtime/format.h"
 #include "shell/commands/subject.h"
-#include "shell/commands/training/data_options.h"
+#include "shell/commands/training/data_types.h"
 #include "shell/commands/training/training.h"
 #include "shell/program/call_values.h"
 #include "shell/script/convert.h"
@@ -26,6 +26,7 @@ constexpr Option options[] = {
     {"params", OptionKind::Tensors, "", "values of the parameters by name"},
     {"ignore_extra", OptionKind::Flag, "", "let `params` hold names that are no parameters"},
     {"prepare", OptionKind::Spec, "", prepare_doc},
+    {"cast", OptionKind::Flag, "", cast_doc},
     {"batch_size", OptionKind::Integer, "256",
      "rows of one call; a model whose types fix them keeps its own number"},
     {"out", OptionKind::OutputFile, "",
@@ -39,9 +40,9 @@ constexpr Example examples[] = {
 
 // The columns for the parameters without a value; what stands behind them, as the targets of `evaluate`, is
 // of no use.
-DataSet inputs_of(const Invocation& invocation, const Function& model, const TensorsByName& values) {
+DataSet inputs_of(const Invocation& invocation, const Function& model, const TensorsByName& values,
+                  DataParameters& wanted) {
   const DataColumns columns = data_columns(invocation, "data", 1);
-  DataParameters wanted;
   for (const Var& param : model.params)
     if (!values.contains(param.name())) wanted.inputs.push_back(param.name());
   DataSet data = data_set(invocation, "data", columns, wanted);
@@ -78,9 +79,11 @@ ScriptValue run(Invocation& invocation) {
          fmt::format("params: '{}' is no parameter of {}{}", printable(name), function,
                      did_you_mean(name, names)));
   }
-  const DataSet data = inputs_of(invocation, *model, values);
+  DataParameters parameters;
+  DataSet data = inputs_of(invocation, *model, values, parameters);
   program.prepare = prepare_option(invocation, module, data.inputs.size());
   program.module = std::make_shared<const Module>(std::move(module));
+  fit_dtypes(invocation, data, program, *model, parameters);
   const Value result = predict(invocation.session.evaluator(), program, values, data, batch_size,
                                invocation.span_of("params"));
   const NamedTensors named = flatten_result(result);

@@ -7,7 +7,7 @@
 
 #include "runtime/format.h"
 #include "shell/commands/subject.h"
-#include "shell/commands/training/data_options.h"
+#include "shell/commands/training/data_types.h"
 #include "shell/commands/training/trainer_options.h"
 #include "shell/commands/training/training.h"
 #include "shell/commands/transform/loss_option.h"
@@ -42,6 +42,7 @@ constexpr Option options[] = {
     {"groups", OptionKind::Spec, "", groups_doc},
     {"precision", OptionKind::Text, "float32", precision_doc},
     {"prepare", OptionKind::Spec, "", prepare_doc},
+    {"cast", OptionKind::Flag, "", cast_doc},
     {"outputs", OptionKind::Integer, "1", "how many results of the function the loss takes"},
     {"schedule", OptionKind::Spec, "", "NAME(option=value, …) of the learning rate: cosine(warmup=100), …"},
     {"init", OptionKind::Spec, "", init_doc},
@@ -354,14 +355,14 @@ Prepared prepare_job(const Invocation& invocation, const std::string& function) 
   const DataParameters parameters = parameters_for_data(program, wanted.parameters);
   const FunctionPtr step = function_to_call(program.module, program.step);
   job.data = data_set(invocation, "data", columns, parameters);
-  take_targets_as_floats(job.data, *step, parameters.targets);
   check_data_set(job.data);
+  fit_dtypes(invocation, job.data, program, *step, parameters);
   if (const std::optional<double> share = validation_share(invocation)) {
     wanted.validation = split_validation(job.data, *share, wanted.seed, invocation.span_of("validation"));
   } else if (invocation.given("validation")) {
     const DataColumns judged = data_columns(invocation, "validation", program.returns_loss ? 1 : 2);
     wanted.validation = data_set(invocation, "validation", judged, parameters);
-    take_targets_as_floats(*wanted.validation, *step, parameters.targets);
+    fit_dtypes(invocation, *wanted.validation, program, *step, parameters);
   }
   if (!setup.accumulate) {
     const bool faults_last = !setup.optimizer.update && has_running_means_alone(*invocation.module, model);

@@ -144,6 +144,16 @@ std::optional<DType> precision_option(const Invocation& invocation) {
                           fmt::format("found '{}'; expected float32, bf16 or fp16", printable(text)));
 }
 
+std::string prefix_option(const Invocation& invocation) {
+  std::string prefix = invocation.text("prefix");
+  if (!prefix.empty() && !is_plain_name(prefix + "x")) {
+    invocation.refuse_value(
+        "prefix",
+        fmt::format("found '{}'; expected what a name may begin with, such as d_", printable(prefix)));
+  }
+  return prefix;
+}
+
 SetupTrainerOptions trainer_options(const Invocation& invocation) {
   SetupTrainerOptions result;
   if (invocation.given("loss")) result.loss = loss_options(invocation);

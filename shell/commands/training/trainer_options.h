@@ -30,6 +30,11 @@ std::optional<DType> precision_option(const Invocation& invocation);
 inline constexpr std::string_view precision_doc =
     "bf16 or fp16: steps compute in half precision where that pays, with parameters and states of float32";
 
+// `prefix`, when it can begin a name.
+std::string prefix_option(const Invocation& invocation);
+inline constexpr std::string_view prefix_doc =
+    "what the names of all that is made begin with, such as d_, so that a module may hold two";
+
 // loss, outputs, optimizer, schedule, wrt, frozen, average, precision.
 SetupTrainerOptions trainer_options(const Invocation& invocation);
 

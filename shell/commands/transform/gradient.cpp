@@ -17,6 +17,8 @@ constexpr Option options[] = {
      "names to differentiate by: parameters or intermediates"},
     {"target", OptionKind::Path, "the result, or field 0 of a tuple",
      "index path of the differentiated value in the result"},
+    {"named", OptionKind::Flag, "",
+     "statements get the gradients as a dict by these names; a function that calls it still gets a tuple"},
     {"dry_run", OptionKind::Flag, "", "show what would be done with each binding; nothing is made"},
     output_option,
     dialect_option,
@@ -73,6 +75,7 @@ ScriptValue run(Invocation& invocation) {
   GradientOptions wanted;
   wanted.wrt = invocation.names("wrt");
   wanted.target = invocation.path("target");
+  wanted.named = invocation.flag("named");
   if (invocation.flag("dry_run")) return dry_run(invocation, wanted);
   return module_result(gradient(*invocation.module, function_of(invocation), wanted));
 }

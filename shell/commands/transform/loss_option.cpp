@@ -23,21 +23,19 @@ bool find_user_loss(const Invocation& invocation, const std::string& text, Appen
   return into.loss_function != nullptr;
 }
 
-void check_name(const Invocation& invocation, const std::string& name) {
-  bool is_name = false;
-  try {
-    ast::ExprPtr read = read_one_expression(Sources::instance().add("<name>", name + "\n"));
-    is_name = ast::name_of(*read) && *ast::name_of(*read) == name;
-  } catch (const Failure&) {
-    // Not even an expression.
-  }
-  if (!is_name) invocation.refuse_value("name", fmt::format("found '{}'; expected a name", printable(name)));
-}
-
 // No function returns so many results.
 constexpr std::int64_t most_outputs = 1 << 20;
 
 }  // namespace
+
+bool is_plain_name(const std::string& text) {
+  try {
+    ast::ExprPtr read = read_one_expression(Sources::instance().add("<name>", text + "\n"));
+    return ast::name_of(*read) && *ast::name_of(*read) == text;
+  } catch (const Failure&) {
+    return false;  // not even an expression
+  }
+}
 
 NamedSpec spec_in_option(const Invocation& invocation, std::string_view option, const std::string& text) {
   const bool shell = invocation.surface == Surface::Shell;
@@ -76,7 +74,9 @@ AppendLossOptions loss_options(const Invocation& invocation) {
   result.outputs = static_cast<int>(outputs);
   result.new_name = invocation.text("name");
   if (result.new_name.empty()) return result;
-  check_name(invocation, result.new_name);
+  if (!is_plain_name(result.new_name)) {
+    invocation.refuse_value("name", fmt::format("found '{}'; expected a name", printable(result.new_name)));
+  }
   if (invocation.module->find(result.new_name)) {
     invocation.refuse_value(
         "name",

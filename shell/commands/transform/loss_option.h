@@ -9,6 +9,9 @@ namespace relish {
 
 AppendLossOptions loss_options(const Invocation& invocation);
 
+// Whether the text is a name that a function may have.
+bool is_plain_name(const std::string& text);
+
 // NAME(option=value, …) of an option; no name when it is not given. UsageError at the option.
 NamedSpec spec_option(const Invocation& invocation, std::string_view option);
 // Of a text that is part of the option's value.

@@ -1,5 +1,6 @@
 // The command `optimizer`.
 #include "shell/commands/subject.h"
+#include "shell/commands/training/trainer_options.h"
 #include "shell/commands/transform/loss_option.h"
 #include "transform/rebuild.h"
 #include "transform/setup_trainer.h"
@@ -11,6 +12,7 @@ constexpr Option options[] = {
     {"optimizer", OptionKind::Spec, "", "NAME(option=value, …): sgd(lr=0.1), adam(lr=0.001), …", 0,
      everywhere, true},
     {"wrt", OptionKind::Names, "the trained parameters", "parameters that it updates"},
+    {"prefix", OptionKind::Text, "", prefix_doc},
     output_option,
     dialect_option,
 };
@@ -31,7 +33,9 @@ ScriptValue run(Invocation& invocation) {
       if (param.name() == wanted) types.push_back(param.type());
     }
   }
-  return module_result(add_optimizer(*invocation.module, spec_option(invocation, "optimizer"), types, names));
+  OptimizerOptions wanted = spec_option(invocation, "optimizer");
+  wanted.prefix = prefix_option(invocation);
+  return module_result(add_optimizer(*invocation.module, wanted, types, names));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The command `passes`: transforms one after the other.
 #include <algorithm>
 
+#include "ir/calls/roles.h"
 #include "ir/printer/printer.h"
 #include "ir/verify/verify.h"
 #include "shell/commands/subject.h"
@@ -80,10 +81,10 @@ std::string next_function(const Command& pass, const Module& before, const Modul
   const auto made = [&](const std::string& name) {
     return after.function(name) && after.function(name) != before.function(name);
   };
-  for (const std::string& candidate :
-       {std::string("train_step"), function + "_adjoint", function + "_loss"}) {
-    if (made(candidate)) return candidate;
-  }
+  for (const std::string& name : after.names())
+    if (made(name) && has_role(*after.function(name), "train_step")) return name;
+  for (const char* suffix : {"_adjoint", "_loss"})
+    if (made(function + suffix)) return function + suffix;
   std::vector<std::string> fresh;
   for (const std::string& name : after.names()) {
     if (made(name) && !before.find(name)) fresh.push_back(name);

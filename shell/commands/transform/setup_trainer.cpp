@@ -27,6 +27,8 @@ constexpr Option options[] = {
     {"average", OptionKind::Real, "", average_doc},
     {"grad_norm", OptionKind::Flag, "", grad_norm_doc},
     {"outputs", OptionKind::Integer, "1", "how many results of the function the loss takes"},
+    {"prefix", OptionKind::Text, "", prefix_doc},
+    {"named", OptionKind::Flag, "", "statements get the first parameters, by init, as a dict by name"},
     output_option,
     dialect_option,
 };
@@ -42,6 +44,8 @@ ScriptValue run(Invocation& invocation) {
   SetupTrainerOptions wanted = trainer_options(invocation);
   wanted.initial = init_option(invocation);
   wanted.accumulate = invocation.flag("accumulate");
+  wanted.prefix = prefix_option(invocation);
+  wanted.named = invocation.flag("named");
   return module_result(setup_trainer(*invocation.module, function_of(invocation), wanted));
 }
 
@@ -62,7 +66,8 @@ const Command command_setup_trainer{
         "states)` and `train_epoch(params[, buffers], states, lr[, key, step], data…, order) -> (mean loss, "
         "params[, buffers], states)`, the steps over the rows that order has for each; with a schedule `learning_rate(lr, step, steps) -> lr`, with init `initial_params(key) -> "
         "params`. What each parameter and result is stands in the attribute `relish.role`. A model with "
-        "dropout or batch_norm gets its training and its inference form too, as by `decompose`.",
+        "dropout or batch_norm gets its training and its inference form too, as by `decompose`. A prefix stands "
+        "before all names but those of these forms: `d_train_step`, `d_main_loss`.",
     .transforms = true,
 };
 

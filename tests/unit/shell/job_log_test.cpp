@@ -130,6 +130,35 @@ TEST_CASE("a terminal has one live line, whose time left is never negative") {
   CHECK(plain.text().find("step 1000 epoch 1 loss 0.123457\n") != std::string::npos);
 }
 
+TEST_CASE("a loop of statements over a second says on a terminal which round runs") {
+  testing::Harness harness(testing::Harness::interpreter());
+  std::string shown, quick;
+  testing::Ran ran;
+  {
+    TerminalErrors terminal;
+    harness.run("for i in range(1000):\n    n = i\n");
+    quick = terminal.take();
+  }
+  CHECK(quick.empty());
+  {
+    TerminalErrors terminal;
+    ran = harness.run(
+        "begin = clock()\n"
+        "for i in range(1000000000):\n"
+        "    for k in range(100):\n"
+        "        n = k\n"
+        "    if clock() - begin > 1.3:\n"
+        "        break\n");
+    shown = terminal.take();
+  }
+  INFO(shown);
+  CHECK(ran.error.empty());
+  CHECK(std::regex_search(shown,
+                          std::regex("\rloop at line 2: round [0-9]+ of 1000000000, 1s, [0-9hm]+ left")));
+  CHECK(shown.find("line 3") == std::string::npos);
+  CHECK(shown.ends_with("\r\x1b[K"));
+}
+
 TEST_CASE("the report has the options of a job as text, and of a function its name") {
   const testing::TemporaryFolder folder;
   Settings settings = testing::Harness::interpreter();
