@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "ir/operators/foreign_keywords.h"
 #include "ir/printer/printer.h"
@@ -306,6 +307,26 @@ std::optional<Expr> default_argument(const Op& op, const Param& param, Span span
   return argument_of(op, param, WrittenArgument{"", std::move(value), span});
 }
 
+// An argument, where a real that is written plainly may be float32.
+Expr with_plain_real(const Op& op, const Param& param, const WrittenArgument& written,
+                     const std::vector<const WrittenArgument*>& given) {
+  const auto* literal = std::get_if<Attribute>(&written.value);
+  const double* real = literal ? literal->as<double>() : nullptr;
+  if (!real) return argument_of(op, param, written);
+  bool dtype_given = false;
+  for (std::size_t i = 0; i < op.params.size(); ++i)
+    dtype_given |= op.params[i].name == "dtype" && given[i] && !is_none(*given[i]);
+  const DType dtype = plain_real_dtype(param, dtype_given);
+  if (dtype == DType::Float64) return argument_of(op, param, written);
+  const double rounded = Tensor::scalar(dtype, *real).get_double(0);
+  if (std::isfinite(*real) && !std::isfinite(rounded)) {
+    refuse(op, param.name, written.span,
+           fmt::format("{} is no value of float32; write dtype=\"float64\" or R.prim_value(T.float64(…))",
+                       print(*literal)));
+  }
+  return scalar_value(float_literal(dtype, rounded, written.span), written.span);
+}
+
 // Appends arguments in order; an absent one is only allowed after the last that is given.
 class ArgumentList {
  public:
@@ -385,6 +406,11 @@ std::optional<DType> number_dtype(const Op& op, const Param& param,
     if (const std::optional<DType> dtype = dtype_at(other)) return dtype;
   }
   return std::nullopt;
+}
+
+DType plain_real_dtype(const Param& param, bool dtype_given) {
+  const bool narrow = param.type.find("reals are float32") != std::string_view::npos;
+  return narrow && !dtype_given ? DType::Float32 : DType::Float64;
 }
 
 std::optional<Attribute> attribute_of_literals(const Expr& expr) {
@@ -500,7 +526,7 @@ ArrangedArguments arrange_arguments(const Op& op, std::vector<WrittenArgument> w
       const bool default_of_any =
           argument && is_none(*argument) && param.kind == ParamKind::Any && !param.fallback.empty();
       if (argument && !none && !default_of_any)
-        args.add(param, argument_of(op, param, *argument));
+        args.add(param, with_plain_real(op, param, *argument, given));
       else if (optional || none)
         args.add(param, std::nullopt);
       else

@@ -20,6 +20,9 @@ const Param* written_parameter(const Op& op, std::string_view name, std::size_t 
 // a parameter. Absent: no tensor beside it says.
 std::optional<DType> number_dtype(const Op& op, const Param& param,
                                   const std::function<std::optional<DType>(const Param&)>& dtype_at);
+// The dtype of a real that is written plainly for the scalar or tensor parameter: float32 where its
+// documented type says so and no other dtype is asked for, as it is in TVM; else float64.
+DType plain_real_dtype(const Param& param, bool dtype_given);
 // The compile-time value of an expression of literals; nullopt for anything else.
 std::optional<Attribute> attribute_of_literals(const Expr& expr);
 // The attribute in the form that the parameter's documented type asks for: dtype names become dtypes, ints

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ir/operators/op.h"
+#include "ir/operators/op_arguments.h"
 #include "ir/printer/printer_internal.h"
 #include "runtime/format.h"
 
@@ -105,6 +106,23 @@ bool is_index_map(const Op& op, std::string_view attribute) {
   });
 }
 
+const FloatLiteral* wide_real(const Expr& expr) {
+  const auto* scalar = expr.as<ScalarValueExpr>();
+  const auto* real = scalar ? scalar->value.as<FloatLiteral>() : nullptr;
+  return real && scalar->value.dtype() == DType::Float64 && std::isfinite(real->value) ? real : nullptr;
+}
+
+// Whether a real of float64, written plainly, would be read as float32.
+bool reads_as_another(const OpCall& call, std::size_t at) {
+  if (!wide_real(call.args[at])) return false;
+  const Attribute* dtype = find_attribute(call.attributes, "dtype");
+  for (const Param& param : call.op->params) {
+    if (param.kind == ParamKind::Attribute) continue;
+    if (at-- == 0) return plain_real_dtype(param, dtype && !dtype->is_none()) != DType::Float64;
+  }
+  return false;
+}
+
 }  // namespace
 
 void write_kind(Writer& w, const OpCall& call) {
@@ -116,9 +134,17 @@ void write_kind(Writer& w, const OpCall& call) {
   w.out += call.op->name;
   w.out += '(';
   std::string_view separator = "";
-  for (const Expr& arg : call.args) {
+  for (std::size_t i = 0; i < call.args.size(); ++i) {
     w.out += separator;
-    write_expr(w, arg);
+    if (reads_as_another(call, i)) {
+      w.out += "R.prim_value(";
+      const bool level = std::exchange(w.graph_level, false);
+      write_float(w, DType::Float64, wide_real(call.args[i])->value);
+      w.graph_level = level;
+      w.out += ')';
+    } else {
+      write_expr(w, call.args[i]);
+    }
     separator = ", ";
   }
   for (const auto& [key, value] : call.attributes) {

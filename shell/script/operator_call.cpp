@@ -127,12 +127,28 @@ struct ArgumentBuilder {
           number_dtype(op, param, [&](const Param& other) { return dtype_given(op, arguments, other); });
       if (dtype && value.is_number()) return parameter(number_beside(value, *dtype, span));
       if (dtype) return parameter(list_beside(value, *dtype, span));
+      if (value.is_number() && param.type.find("or scalar") != std::string_view::npos)
+        return parameter(lone_number(value, param, span));
       fail(ErrorClass::Type, span, "call.argument",
            fmt::format("{}: found {} and no tensor beside it; make one by tensor(value, dtype)", op.name,
                        describe(value)));
     }
     fail(ErrorClass::Type, span, "call.argument",
          fmt::format("{}: found {}; expected a tensor", op.name, describe(value)));
+  }
+
+  // A number that no tensor stands beside.
+  Tensor lone_number(const ScriptValue& value, const Param& param, Span span) const {
+    std::optional<DType> wanted;
+    for (const NamedValue& argument : arguments) {
+      const Param* other =
+          written_parameter(op, argument.name, static_cast<std::size_t>(&argument - arguments.data()));
+      if (other && other->name == "dtype" && !argument.value.is_none())
+        wanted = dtype_of_value(argument.value, argument.span);
+    }
+    const DType real = wanted && is_float(*wanted) ? *wanted : plain_real_dtype(param, wanted.has_value());
+    return tensor_of(value, value.as<double>() ? std::optional(real) : std::nullopt, DType::Int64, real,
+                     span);
   }
 
   Expr shape(const ScriptValue& value, Span span) {
@@ -183,12 +199,13 @@ struct ArgumentBuilder {
     return tuple(std::move(fields));
   }
 
-  Expr scalar(const ScriptValue& value, Span span) {
+  Expr scalar(const ScriptValue& value, Span span, DType dtype = DType::Float64) {
     key += fmt::format("|{} {}", kind_name(value), text_of(value));
     if (const auto* flag = value.as<bool>()) return scalar_value(bool_literal(*flag));
     if (const auto* integer = value.as<std::int64_t>())
       return scalar_value(int_literal(DType::Int64, *integer));
-    if (const auto* real = value.as<double>()) return scalar_value(float_literal(DType::Float64, *real));
+    if (const auto* real = value.as<double>())
+      return scalar_value(float_literal(dtype, Tensor::scalar(dtype, *real).get_double(0)));
     fail(ErrorClass::Type, span, "call.argument",
          fmt::format("{}: found {}; expected a number", op.name, describe(value)));
   }
@@ -308,7 +325,7 @@ ScriptValue OperatorCalls::call(const Op& op, const std::vector<NamedValue>& giv
         result.value = builder.shape(argument.value, argument.span);
         break;
       case ParamKind::Scalar:
-        result.value = builder.scalar(argument.value, argument.span);
+        result.value = builder.scalar(argument.value, argument.span, plain_real_dtype(*param, false));
         break;
       case ParamKind::Any:
       case ParamKind::AnyRest:

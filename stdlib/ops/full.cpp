@@ -9,7 +9,8 @@ namespace {
 
 constexpr Param full_params[] = {
     {"shape", ParamKind::Shape, "shape", "", "shape of the result"},
-    {"fill_value", ParamKind::Tensor, "tensor of rank 0 or scalar", "", "the value of all elements"},
+    {"fill_value", ParamKind::Tensor, "tensor of rank 0 or scalar (reals are float32)", "",
+     "the value of all elements"},
     {"dtype", ParamKind::Attribute, "dtype or None", "None",
      "element type of the result; None: that of the value"}};
 constexpr Param full_like_params[] = {
@@ -123,8 +124,8 @@ extern const Op op_full{.name = "full",
                         .samples = full_samples,
                         .rejects = full_rejects,
                         .doc =
-                            "The value is converted to the dtype as astype does; a number is a scalar of "
-                            "int64 or float64. TVM takes "
+                            "The value is converted to the dtype as astype does; without one an int gives "
+                            "int64 and a real float32, as in TVM, which takes "
                             "a tensor only, and has no gradient for it."};
 extern const Op op_full_like{
     .name = "full_like",

@@ -11,8 +11,9 @@ namespace {
 
 constexpr Param params[] = {
     {"indices", ParamKind::Tensor, "tensor of integers", "", "which element is marked"},
-    {"on_value", ParamKind::Scalar, "int, float or bool", "", "the mark; its dtype is that of the result"},
-    {"off_value", ParamKind::Scalar, "int, float or bool", "",
+    {"on_value", ParamKind::Scalar, "int, float (reals are float32) or bool", "",
+     "the mark; its dtype is that of the result"},
+    {"off_value", ParamKind::Scalar, "int, float (reals are float32) or bool", "",
      "the value of the other elements, of the same dtype"},
     {"depth", ParamKind::Attribute, "int", "", "length of the new axis"},
     {"axis", ParamKind::Attribute, "int", "-1", "where the new axis stands in the result"}};
@@ -111,6 +112,6 @@ extern const Op op_one_hot{.name = "one_hot",
                            .doc =
                                "An index that is negative or not below the depth marks nothing. Values "
                                "written as numbers are of int64, "
-                               "float64 or bool; R.prim_value(T.float32(1)) gives another dtype."};
+                               "float32 or bool; R.prim_value(T.float64(1)) gives another dtype."};
 
 }  // namespace relish::ops_one_hot
