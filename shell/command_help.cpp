@@ -68,6 +68,7 @@ std::string_view script_subject(const Command& command) {
     case Subject::Call:
       return "M.f";
     case Subject::Files:
+      if (command.name == "runs" || command.name == "plot") return "path, …";
       return command.name == "load" || command.name == "run" ? "path" : "value";
     case Subject::Name:
       return "name";

@@ -1,11 +1,13 @@
 // Access to the arguments of a command's call.
 #include <algorithm>
+#include <filesystem>
 
 #include "runtime/files.h"
 #include "shell/command.h"
 #include "shell/script/script.h"
 #include "support/render.h"
 #include "support/value_text.h"
+#include "train/run_weights.h"
 
 namespace relish {
 namespace {
@@ -170,7 +172,9 @@ std::vector<std::pair<std::string, Tensor>> Invocation::tensors(std::string_view
   const ScriptValue* value = find(option);
   if (!value) return {};
   if (value->string()) {
-    return read_tensors(input_path(option));
+    const std::string path = input_path(option);
+    std::error_code error;
+    return std::filesystem::is_directory(path, error) ? weights_of_run(path) : read_tensors(path);
   }
   std::vector<std::pair<std::string, Tensor>> result;
   if (const ScriptDict* dict = value->dictionary()) {

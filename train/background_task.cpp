@@ -1,6 +1,9 @@
 // A thread is made for each task: tasks are rare beside what they cost.
 #include "train/background_task.h"
 
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <csignal>
 #include <new>
 #include <system_error>
@@ -8,6 +11,17 @@
 #include "support/interrupt.h"
 
 namespace relish {
+
+namespace {
+
+// The steps go first. Of a thread, as Linux has it; without leave it goes on as it is.
+void work_behind_others() {
+  constexpr int later = 10, last = 19;
+  const int now = ::getpriority(PRIO_PROCESS, 0);
+  (void)!::setpriority(PRIO_PROCESS, 0, std::min(now + later, last));
+}
+
+}  // namespace
 
 void BackgroundTask::run() {
   // A task that was begun is finished; who waits for it decides what comes then.
@@ -35,7 +49,10 @@ void BackgroundTask::start(std::function<void()> task) {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   bool started = true;
   try {
-    thread_ = std::thread([this] { run(); });
+    thread_ = std::thread([this] {
+      work_behind_others();
+      run();
+    });
   } catch (const std::system_error&) {
     started = false;
   }

@@ -18,20 +18,31 @@ class Gathered {
   // The first `count` rows of a result for `given` rows, as those from `first` on.
   void add(const Value& result, std::int64_t first, std::int64_t count, std::int64_t given) {
     next_ = 0;
-    tuple_ = result.is_tuple();
-    if (!tuple_) return add_tensor(result, first, count, given);
-    for (const Value& field : result.fields()) add_tensor(field, first, count, given);
+    if (first == 0) form_ = result;
+    add_value(result, first, count, given);
   }
 
+  // All rows, in tuples as the function gives them.
   Value value() {
-    if (!tuple_) return tensors_.at(0);
-    return Value::tuple(std::vector<Value>(tensors_.begin(), tensors_.end()));
+    next_ = 0;
+    return formed(form_);
   }
 
  private:
+  void add_value(const Value& value, std::int64_t first, std::int64_t count, std::int64_t given) {
+    if (!value.is_tuple()) return add_tensor(value, first, count, given);
+    for (const Value& field : value.fields()) add_value(field, first, count, given);
+  }
+
+  Value formed(const Value& form) {
+    if (!form.is_tuple()) return tensors_.at(next_++);
+    std::vector<Value> fields;
+    for (const Value& field : form.fields()) fields.push_back(formed(field));
+    return Value::tuple(std::move(fields));
+  }
+
   void add_tensor(const Value& value, std::int64_t first, std::int64_t count, std::int64_t given) {
-    if (value.is_tuple() || !value.is_tensor() || value.tensor().rank() == 0 ||
-        value.tensor().shape().front() != given)
+    if (!value.is_tensor() || value.tensor().rank() == 0 || value.tensor().shape().front() != given)
       refuse(fmt::format("gives {} for {}; expected tensors with a row for each", describe(value),
                          counted(given, "row")));
     const Tensor& part = value.tensor();
@@ -55,10 +66,25 @@ class Gathered {
 
   const Function& function_;
   std::int64_t rows_;
-  bool tuple_ = false;
+  Value form_;  // the first result
   std::size_t next_ = 0;
-  std::vector<Tensor> tensors_;
+  std::vector<Tensor> tensors_;  // of all rows, in the order of the form
 };
+
+// The rows from `first` on; those behind the last of the data are that one again.
+std::vector<Tensor> rows_from(const std::vector<Column>& columns, std::int64_t first, std::int64_t count,
+                              std::int64_t total) {
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(count));
+  for (std::int64_t i = 0; i < count; ++i) rows[static_cast<std::size_t>(i)] = std::min(first + i, total - 1);
+  return gather_batch(columns, rows);
+}
+
+// Tells of the size of the batch, which a function may refuse as it runs.
+[[noreturn]] void tell_batch(Failure& failure, std::int64_t step) {
+  failure.note({}, fmt::format("predict gave it a batch of {}; batch_size chooses another number",
+                               counted(step, "row")));
+  throw std::move(failure);
+}
 
 }  // namespace
 
@@ -72,18 +98,29 @@ Value predict(Evaluator& evaluator, const TrainingProgram& program, const Tensor
   const std::int64_t step = fixed.value_or(batch_size), total = data.rows();
   const FunctionPtr function = function_to_call(program.module, program.inference);
   Gathered gathered(*function, total);
+  const auto call = [&](std::int64_t first, std::int64_t rows) {
+    const std::vector<Tensor> batch = prepared(evaluator, program, rows_from(columns, first, rows, total));
+    if (first == 0) binding.check_fit(batch, data, parameters_place);
+    return evaluator.call(program.module, program.inference, binding.arguments(batch));
+  };
   for (std::int64_t first = 0; first < total; first += step) {
     poll_interrupt();
     const std::int64_t count = std::min(step, total - first);
     // A function of fixed batches gets its number of rows, the last of the data again and again.
-    const std::int64_t given = fixed ? step : count;
-    std::vector<std::int64_t> rows(static_cast<std::size_t>(given));
-    for (std::int64_t i = 0; i < given; ++i)
-      rows[static_cast<std::size_t>(i)] = std::min(first + i, total - 1);
-    const std::vector<Tensor> batch = prepared(evaluator, program, gather_batch(columns, rows));
-    if (first == 0) binding.check_fit(batch, data, parameters_place);
-    gathered.add(evaluator.call(program.module, program.inference, binding.arguments(batch)), first, count,
-                 given);
+    std::int64_t given = fixed ? step : count;
+    Value result;
+    try {
+      result = call(first, given);
+    } catch (Failure& failure) {
+      if (failure.error_class() != ErrorClass::Runtime || fixed) throw;
+      if (first == 0) tell_batch(failure, given);
+      if (given == step) throw;
+      // The function finds its number of rows fixed as it runs, by a match_cast or a reshape: the batches
+      // before had it.
+      given = step;
+      result = call(first, given);
+    }
+    gathered.add(result, first, count, given);
   }
   return gathered.value();
 }

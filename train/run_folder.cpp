@@ -240,6 +240,7 @@ void RunFolder::write_report(const RunReport& report, const NamedTensors& parame
                {"seconds", rounded(report.seconds, 1000)}};
   if (description_.validation_rows) json["validation_rows"] = *description_.validation_rows;
   if (!report.error.empty()) json["error"] = report.error;
+  if (!report.stopped_early.empty()) json["stopped_early"] = report.stopped_early;
   if (report.skipped_steps > 0) json["skipped_steps"] = report.skipped_steps;
   if (report.seconds_waited > 0 && report.seconds > 0)
     json["data_wait_share"] = rounded(std::min(report.seconds_waited / report.seconds, 1.0), 10000);

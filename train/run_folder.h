@@ -57,7 +57,8 @@ std::string_view name_of(RunStatus status);  // "running", ...
 
 struct RunReport {
   RunStatus status = RunStatus::Running;
-  std::string error;  // why it failed, or empty
+  std::string error;          // why it failed, or empty
+  std::string stopped_early;  // why, or empty
   std::int64_t steps = 0;
   std::int64_t epochs = 0;  // whole ones
   double seconds = 0;

@@ -8,10 +8,10 @@
 
 #include "support/file_access.h"
 #include "support/interrupt.h"
-#include "train/background_task.h"
 #include "train/report/confusion.h"
 #include "train/report/event_file.h"
 #include "train/report/report_page.h"
+#include "train/saver.h"
 
 namespace relish {
 namespace {
@@ -31,6 +31,7 @@ RunReport report_of(const Trainer& trainer, RunStatus status) {
   report.seconds = trainer.seconds();
   report.loss = trainer.state().loss;
   report.skipped_steps = trainer.skipped_steps();
+  report.stopped_early = trainer.early_stop();
   report.seconds_waited = trainer.steps().seconds_waited();
   if (const auto& epoch = trainer.state().last_epoch) {
     report.metrics = epoch->metrics;
@@ -112,13 +113,13 @@ class Job {
  public:
   Job(Trainer& trainer, const RunRequest& request, TrainingObserver& listener)
       : trainer_(trainer),
-        keep_(request.keep),
         html_(request.html),
         listener_(listener),
         identity_(identity_of(trainer)),
         folder_(request.folder, described(trainer, request.description), trainer.training_metrics(),
-                trainer.validation_metrics(), trainer.steps().function().tells_gradient_norm()) {
-    RELISH_CHECK(keep_ >= 2);
+                trainer.validation_metrics(), trainer.steps().function().tells_gradient_norm()),
+        saver_(folder_, request.keep, [&listener](const std::string& line) { listener.on_note(line); }) {
+    RELISH_CHECK(request.keep >= 2);
     identity_.settings = request.description.arguments;
     MetricsLengths kept;
     if (request.folder.resume || !request.checkpoint.empty()) kept = resume(request);
@@ -132,8 +133,9 @@ class Job {
     had_results_ = file_exists(folder_.file("final.safetensors")) && file_exists(folder_.file(page_name)) &&
                    (!html_ || file_exists(folder_.file(html_page_name)));
     RunReport report = report_of(trainer_, RunStatus::Running);
-    report.weights = weights_;
+    report.weights = saver_.weights();
     folder_.write_report(report, trainer_.named_parameters());
+    saver_.make_room(trainer_.state());
   }
 
   // A job that was done already, and is so still, has its page.
@@ -144,40 +146,39 @@ class Job {
               folder_.write_metrics(step, epoch);
               if (events_) events_->write(step.seconds, step.step, scalars_of(step, epoch));
             },
-            [this] { save(); }, [this] { folder_.write_best(trainer_.named_parameters()); },
             [this] {
-              if (writer_.running() && writer_.done()) collect();
-            }};
+              if (!saver_.ready_for(trainer_.state())) return false;
+              saver_.save(checkpoint(), report_of(trainer_, RunStatus::Running));
+              return true;
+            },
+            [this] { saver_.save_best(trainer_.named_parameters()); }, [this] { saver_.look(); }};
   }
 
   // The checkpoint of the last whole step and the report that names it. The failure that ended the job
   // matters more than one of writing it down, which is noted. Returns the file's path, empty for none.
   std::string leave(RunStatus status, Failure& failure) {
-    collect();
-    const std::int64_t step = trainer_.state().step;
     RunReport report = report_of(trainer_, status);
     report.error = failure.what();
     try {
-      if (step > 0 && !is_saved()) {
-        weights_ = folder_.save(checkpoint(), keep_);
-        saved_ = mark_of(trainer_.state());
-      }
-      report.weights = weights_;
+      saver_.finish();
+      if (trainer_.state().step > 0 && !is_saved()) saver_.save_now(checkpoint());
+      report.weights = saver_.weights();
       folder_.write_report(report, trainer_.named_parameters());
       write_page({});
     } catch (const Failure& second) {
       failure.note({}, fmt::format("the results could not be saved: {}", second.what()));
     }
-    if (weights_.empty()) return "";
+    if (saver_.weights().empty()) return "";
+    const std::string file = folder_.file(saver_.weights());
     failure.note({}, fmt::format("the checkpoint of step {} of {} is {}; --resume auto goes on from it",
-                                 saved_.step, trainer_.total_steps(), folder_.file(weights_)));
-    return folder_.file(weights_);
+                                 saver_.saved().step, trainer_.total_steps(), file));
+    return file;
   }
 
   // Of a job that was not stopped; returns the path of the weights.
   std::string finish(RunStatus status, const std::optional<Confusion>& confusion) {
-    collect();
-    if (!is_saved()) folder_.save(checkpoint(), keep_);
+    saver_.finish();
+    if (!is_saved()) saver_.save_now(checkpoint());
     RunReport report = report_of(trainer_, status);
     report.weights = folder_.write_final(trainer_.named_parameters());
     folder_.write_report(report, trainer_.named_parameters());
@@ -188,14 +189,7 @@ class Job {
   const std::string& path() const { return folder_.path(); }
 
  private:
-  // How far a state has come: behind the last step of an epoch its metrics are one thing more.
-  struct Mark {
-    std::int64_t step = -1;
-    std::int64_t epochs_told = -1;
-    bool operator==(const Mark&) const = default;
-  };
-  static Mark mark_of(const TrainingState& state) { return {state.step, state.epochs_told}; }
-  bool is_saved() const { return saved_ == mark_of(trainer_.state()); }
+  bool is_saved() const { return saver_.saved() == Saver::mark_of(trainer_.state()); }
 
   // From what the other files say.
   void write_page(const std::optional<Confusion>& confusion) {
@@ -235,14 +229,13 @@ class Job {
           ErrorClass::Checkpoint, saved->path, "checkpoint.steps",
           fmt::format("the checkpoint is of step {}; the job has {}", state.step, trainer_.total_steps()));
     }
-    const Mark mark = mark_of(state);
+    const Saver::Mark mark = Saver::mark_of(state);
     trainer_.restore(std::move(state));
     listener_.on_note(fmt::format("goes on behind step {} of {}, from {}{}", saved->step,
                                   trainer_.total_steps(), saved->path,
                                   saved->step == trainer_.total_steps() ? ": all steps are done" : ""));
     if (!request.folder.resume) return {};
-    saved_ = mark;
-    weights_ = checkpoint_name(saved->step);
+    saver_.set_saved(mark, checkpoint_name(saved->step));
     return saved->metrics;
   }
 
@@ -271,35 +264,7 @@ class Job {
     return result;
   }
 
-  // Tensors are never written to, so that handles to them are the copy.
-  void save() {
-    collect();
-    saving_ = mark_of(trainer_.state());
-    RunReport report = report_of(trainer_, RunStatus::Running);
-    report.weights = checkpoint_name(saving_.step);
-    writer_.start([this, taken = checkpoint(), report = std::move(report)] {
-      folder_.save(taken, keep_);
-      folder_.write_report(report, taken.parameters);
-    });
-    if (!writer_.running()) collect();
-  }
-
-  // Waits for the checkpoint that is being written. One that could not be written is not the end of the job.
-  void collect() {
-    const std::optional<Failure> failure = writer_.wait();
-    if (failure) {
-      listener_.on_note(
-          fmt::format("warning: the checkpoint of step {} could not be saved: {}; the job goes on",
-                      saving_.step, failure->what()));
-    } else if (saving_.step > saved_.step) {
-      saved_ = saving_;
-      weights_ = checkpoint_name(saved_.step);
-    }
-    saving_ = {};
-  }
-
   Trainer& trainer_;
-  std::int64_t keep_;
   bool html_;
   TrainingObserver& listener_;
   JobIdentity identity_;
@@ -307,10 +272,7 @@ class Job {
   std::optional<EventFile> events_;
   std::int64_t began_ = 0;    // step behind which this process goes on
   bool had_results_ = false;  // of a job that came to its end before
-  Mark saved_;                // the newest checkpoint of this job
-  Mark saving_;               // the one that is being written
-  std::string weights_;       // its name in the folder; empty: none yet
-  BackgroundTask writer_;     // behind all that it uses
+  Saver saver_;               // behind all that it uses
 };
 
 }  // namespace
@@ -329,7 +291,7 @@ TrainResult train(Evaluator& evaluator, const TrainingProgram& program, const Da
     listener.on_note(fmt::format("note: the schedule {} goes over {} steps; the job has {}", schedule->text,
                                  schedule->steps, trainer.total_steps()));
   }
-  LoopActions actions{[](const StepReport&, const EpochReport*) {}, [] {}, [] {}, [] {}};
+  LoopActions actions{[](const StepReport&, const EpochReport*) {}, [] { return true; }, [] {}, [] {}};
   if (job) actions = job->actions();
 
   const std::int64_t steps_before = trainer.state().step;

@@ -167,11 +167,14 @@ void Trainer::tell(TrainingObserver& observer, const LoopActions& actions, std::
     if (epoch.validation && !validation_specs_.empty() && is_best(*epoch.validation)) actions.save_best();
   }
   observer.on_epoch(epoch);
-  if (has_stopped_early()) {
-    const EarlyStopping& stopping = *steps_.options().early_stopping;
-    observer.on_note(fmt::format("stopped early: validation {} has been at best {:.6g} for {} epochs",
-                                 stopping.metric, state_.stopping->best, state_.stopping->epochs_without));
-  }
+  if (const std::string why = early_stop(); !why.empty()) observer.on_note("stopped early: " + why);
+}
+
+std::string Trainer::early_stop() const {
+  if (!has_stopped_early()) return "";
+  return fmt::format("validation {} has been at best {:.6g} for {} epochs",
+                     steps_.options().early_stopping->metric, state_.stopping->best,
+                     state_.stopping->epochs_without);
 }
 
 // A NaN is never better.
@@ -337,6 +340,7 @@ StopReason Trainer::run(TrainingObserver& observer, const LoopActions& actions) 
   std::optional<InterruptHold> worth_saving;
   if (state_.step > 0) worth_saving.emplace();
   std::int64_t last_saved = state_.step;
+  bool asked_to_save = false;
   try {
     // An epoch that was left between its last step and its metrics.
     if (whole_epochs() > state_.epochs_told) {
@@ -349,9 +353,11 @@ StopReason Trainer::run(TrainingObserver& observer, const LoopActions& actions) 
       if (observer.should_stop()) return StopReason::Observer;
       do_steps(observer, actions);
       if (!worth_saving) worth_saving.emplace();
-      if (!take_save_request() && !save_is_due(last_saved)) continue;
+      asked_to_save = take_save_request() || asked_to_save;
+      if (!asked_to_save && !save_is_due(last_saved)) continue;
+      if (!actions.save()) continue;
+      asked_to_save = false;
       last_saved = state_.step;
-      actions.save();
       pace_.saved = monotonic_seconds();
     }
   } catch (Failure& failure) {

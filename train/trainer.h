@@ -15,8 +15,8 @@ enum class StopReason : std::uint8_t { Finished, Observer, Interrupted };
 struct LoopActions {
   // Receives a logged step, and with it the epoch that it ends.
   std::function<void(const StepReport&, const EpochReport*)> log;
-  // A checkpoint is due. The state holds all that was told.
-  std::function<void()> save;
+  // A checkpoint is due. The state holds all that was told. False: not now, but as soon as may be.
+  std::function<bool()> save;
   // The validation data have not been judged better before.
   std::function<void()> save_best;
   // Between any two steps; for what waits to be done.
@@ -48,6 +48,8 @@ class Trainer {
   std::int64_t skipped_steps() const {
     return state_.skipped_steps + steps_.function().steps_left_out(state_.optimizer_states);
   }
+  // Why early stopping has ended the job, as a clause; empty when it has not.
+  std::string early_stop() const;
   // Metrics that an epoch brings, by name.
   const std::vector<std::string>& training_metrics() const { return training_metrics_; }
   const std::vector<std::string>& validation_metrics() const { return validation_metrics_; }

@@ -17,6 +17,8 @@ class NamedArguments {
 
   // A constant of rank 0. The texts are ours: a name that nothing has is a defect of them.
   Expr value(const std::string& name) const;
+  // The same numbers as constants of another dtype.
+  NamedArguments in(DType dtype) const { return {options_, dtype}; }
 
  private:
   std::vector<std::pair<std::string, double>> options_;

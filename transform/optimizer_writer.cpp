@@ -6,6 +6,7 @@
 
 #include "ir/operators/evaluator.h"
 #include "ir/operators/op.h"
+#include "transform/gradient_norm.h"
 
 namespace relish {
 
@@ -97,16 +98,13 @@ void OptimizerWriter::change_gradients(const std::vector<Expr>& params, std::vec
       }
       continue;
     }
-    // One factor for all, from the sum of all squares.
+    // One factor for all, from the norm of all.
     const NamedArguments& numbers = steps.front().numbers;
-    std::optional<Expr> squares;
-    for (const Expr& gradient : gradients) {
-      const Expr own = call_text(*text, "sum_of_squares", {{"g", gradient}}, numbers).at(0);
-      squares = squares ? builder_.emit(op_call(*find_op("add"), {*squares, own}, {})) : own;
-    }
-    const Expr factor = call_text(*text, name + "_factor", {{"squares", *squares}}, numbers).at(0);
+    const Expr norm = norm_of_gradients(builder_, target_, gradients);
+    Expr root = call_text(*text, name + "_root", {{"norm", norm}}, numbers.in(DType::Float64)).at(0);
+    if (dtype_ != DType::Float64) root = builder_.call("astype", {root}, {{"dtype", Attribute(dtype_)}});
     for (Expr& gradient : gradients)
-      gradient = call_text(*text, "scaled", {{"g", gradient}, {"factor", factor}}, numbers).at(0);
+      gradient = call_text(*text, "scaled", {{"g", gradient}, {"root", root}}, numbers).at(0);
   }
 }
 

@@ -10,7 +10,7 @@
 namespace relish {
 
 // What becomes of the gradient of one parameter before it is used: functions `apply_<name>` of
-// optimizers/gradients.relish, or `<name>_factor` over all gradients.
+// optimizers/gradients.relish, or `<name>_root`, whose argument is the norm of all gradients.
 struct GradientSteps {
   std::vector<std::string> names;
   NamedArguments numbers;

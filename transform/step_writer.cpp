@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "ir/operators/evaluator.h"
+#include "transform/gradient_norm.h"
 #include "transform/loss_scaling.h"
 #include "transform/rebuild.h"
 #include "transform/setup_trainer.h"
@@ -168,19 +168,17 @@ Expr StepWriter::update(const Expr& gradients, const Var& states, const Var& lr,
 
 // In the words of the optimizer that clips by this norm, so that what both need is computed once.
 Expr StepWriter::norm_of(const Expr& gradients, const Var& states) {
-  const ModulePtr text = body_loader().load("optimizers/gradients.relish");
-  const FunctionPtr squares_of = text->function("sum_of_squares");
-  RELISH_CHECK(squares_of != nullptr);
-  std::optional<Expr> inverse, squares;
+  std::optional<Expr> inverse;
   if (!options_.loss_scale.empty())
     inverse = inverse_of_scale(builder_, loss_scale_of(builder_, Expr(states)));
+  std::vector<Expr> fields;
   for (int i = 0; i < static_cast<int>(gradients.type().tuple()->fields.size()); ++i) {
-    Expr gradient = builder_.emit(tuple_get(gradients, i));
-    if (inverse) gradient = builder_.call("multiply", {gradient, *inverse}, {}, "gradient");
-    const Expr own = inline_call(builder_, module_, *text, *squares_of, {gradient});
-    squares = squares ? builder_.call("add", {*squares, own}, {}, "squares") : own;
+    fields.push_back(builder_.emit(tuple_get(gradients, i)));
+    if (inverse) fields.back() = builder_.call("multiply", {fields.back(), *inverse}, {}, "gradient");
   }
-  return builder_.call("sqrt", {*squares}, {}, "gradient_norm");
+  const Expr norm = norm_of_gradients(builder_, module_, fields);
+  if (options_.dtype == DType::Float64) return norm;
+  return builder_.call("astype", {norm}, {{"dtype", Attribute(options_.dtype)}}, "gradient_norm");
 }
 
 void StepWriter::result(Role role, const Expr& value) {

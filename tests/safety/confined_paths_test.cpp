@@ -68,6 +68,8 @@ const std::map<std::string, Call>& right_calls() {
        {"M.main",
         {{"data", "(x, y)"}, {"params", "{\"w\": w}"}, {"loss", "\"mse\""}, {"metrics", "[\"loss\"]"}}}},
       {"predict", {"M.main", {{"data", "x"}, {"params", "{\"w\": w}"}}}},
+      {"runs", {"\"job\"", {}}},
+      {"plot", {"\"job\"", {}}},
       {"time", {"M.main", {{"arg", arg}, {"runs", "1"}}}},
       {"profile", {"M.main", {{"arg", arg}, {"runs", "1"}}, "jit"}},
       {"memory", {"M.main", {{"arg", arg}}, "jit"}},
@@ -123,6 +125,9 @@ class Place {
     fs::create_directory(outside());
     folder_.put("box/m.relish", model);
     folder_.put("box/other.relish", "print(1)\n");
+    fs::create_directory(box() + "/job");
+    folder_.put("box/job/report.json", R"({"status": "finished", "steps": 2})");
+    folder_.put("box/job/metrics.jsonl", "{\"step\":1,\"loss\":0.5}\n{\"step\":2,\"loss\":0.25}\n");
     run("save(ones((8, 3)), \"x.npy\")\nsave(ones((8, 1)), \"y.npy\")\nsave({\"w\": ones((3, 1))}, "
         "\"w.npz\")\n");
     for (const char* name : {"x.npy", "y.npy", "w.npz", "m.relish"})
@@ -291,6 +296,7 @@ TEST_CASE("a right call of every command is right, and its paths are reached") {
       if (!(option.surfaces & in_scripts) || !names_a_path(option.kind)) continue;
       Call call = found->second;
       call.options[std::string(option.name)] = option.kind == OptionKind::OutputFolder ? "\"made\""
+                                               : name == "plot"                        ? "\"made.svg\""
                                                : option.kind == OptionKind::OutputFile ? "\"made.npz\""
                                                                                        : "\"w.npz\"";
       if (option.name == "params") {

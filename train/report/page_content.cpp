@@ -33,6 +33,7 @@ class PageWriter {
     row(ran, {"function"}, fact(run_, "function"));
     row(ran, {"steps"}, std::to_string(run_.step));
     row(ran, {"whole epochs"}, std::to_string(run_.epochs));
+    row(ran, {"stopped early"}, fact(run_, "stopped_early"));
     row(ran, {"skipped steps"}, fact(run_, "skipped_steps"));
     row(ran, {"time"}, duration_text(run_.seconds));
     row(ran, {"tier"}, fact(run_, "tier"));

@@ -207,8 +207,8 @@ RunRecord read_run(const std::string& path) {
   run.step = count_of(number_in(*report, "steps"));
   run.epochs = count_of(number_in(*report, "epochs"));
   run.seconds = number_in(*report, "seconds");
-  constexpr std::array facts = {"relish", "script",          "function",     "tier",
-                                "rows",   "validation_rows", "skipped_steps"};
+  constexpr std::array facts = {"relish", "script",          "function",      "tier",
+                                "rows",   "validation_rows", "skipped_steps", "stopped_early"};
   for (const char* fact : facts)
     if (const auto found = report->find(fact); found != report->end() && !found->is_null())
       run.facts.emplace_back(fact, text_of_json(*found));

@@ -73,7 +73,10 @@ Column column_of(const Invocation& invocation, std::string_view option, const Sc
   }
   if (const ScriptList* parts = value.sequence()) return joined_column(invocation, option, *parts);
   if (!value.string())
-    invocation.misuse(option, fmt::format("found {}; expected tensors (inputs…, targets)", describe(value)));
+    invocation.misuse(option,
+                      fmt::format("found {} as a column; expected a tensor, a path, or a list of these whose "
+                                  "rows follow each other",
+                                  describe(value)));
   const std::string path = invocation.allowed_path(option, *value.string());
   if (bytes_of_rows_file(path) >= bytes_left_in_files)
     if (const auto source = open_rows(path)) return Column(source);
@@ -169,6 +172,26 @@ Column selected(const Column& column, const std::vector<std::int64_t>& rows) {
   return Column(std::make_shared<SelectedRows>(column, rows));
 }
 
+// What stands wrong in a function of a batch.
+void check_form(const Preparation& prepare, const Function& function, std::size_t columns) {
+  std::string found;
+  if (prepare.taken == 0) {
+    found = "takes no column";
+  } else if (prepare.taken > columns) {
+    found = fmt::format("takes {}, and the data have {}", counted(prepare.taken, "column"), columns);
+  } else if (prepare.given == 0) {
+    found = "gives nothing";
+  } else if (prepare.given > prepare.taken) {
+    found = fmt::format("takes {} and gives {}", counted(prepare.taken, "column"), prepare.given);
+  } else {
+    return;
+  }
+  fail(ErrorClass::Type, function.span, "prepare.form",
+       fmt::format("prepare: {} {}; expected (columns…[, key]) -> columns: the first of the data, a key of "
+                   "type R.Tensor((2,), \"uint32\") behind them where it draws, and those columns anew",
+                   function.name, found));
+}
+
 bool is_key(const Type& type) { return same_type(type, tensor_type({Scalar(2)}, DType::UInt32)); }
 
 }  // namespace
@@ -192,7 +215,11 @@ DataColumns data_columns(const Invocation& invocation, std::string_view option, 
   } else if (least == 1 && (value->tensor() || value->string())) {
     add_columns(invocation, option, *value, data.columns);
   } else {
-    invocation.misuse(option, fmt::format("found {}; expected a tuple (inputs…, targets)", describe(*value)));
+    invocation.misuse(
+        option,
+        fmt::format("found {}; expected {}", describe(*value),
+                    least == 1 ? "a tensor or a path, a tuple of these, or a dict by names of parameters"
+                               : "a tuple (inputs…, targets), or a dict by names of parameters"));
   }
   if (data.columns.size() < least) {
     invocation.refuse_value(
@@ -282,13 +309,7 @@ std::vector<Preparation> prepare_option(const Invocation& invocation, Module& mo
     const TupleType* results = own.function->result_type.tuple();
     prepare.given = results ? results->fields.size() : 1;
     prepare.site = static_cast<std::uint64_t>(prepare_site(static_cast<std::int64_t>(result.size())));
-    if (prepare.taken == 0 || prepare.taken > columns || prepare.given == 0 ||
-        prepare.given > prepare.taken) {
-      fail(ErrorClass::Type, own.function->span, "prepare.form",
-           fmt::format("prepare: {} takes {} and gives {}; expected the first columns of the {}, perhaps a "
-                       "key, and as many of these anew",
-                       own.function->name, counted(prepare.taken, "tensor"), prepare.given, columns));
-    }
+    check_form(prepare, *own.function, columns);
     prepare.function = import_function(module, *own.module, *own.function, own.function->name);
     result.push_back(std::move(prepare));
   }

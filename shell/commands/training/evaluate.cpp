@@ -17,7 +17,7 @@ constexpr Option options[] = {
     {"data", OptionKind::Value, "",
      "(inputs…, targets), or a dict by names of parameters; in the shell FILE[:ENTRY],FILE[:ENTRY]", 0,
      everywhere, true},
-    {"params", OptionKind::Tensors, "", "values of the parameters by name"},
+    {"params", OptionKind::Tensors, "", params_doc},
     {"metrics", OptionKind::Names, "accuracy", metrics_doc},
     {"loss", OptionKind::Spec, "",
      "the loss of the metric `loss`; it says also from where on one column is positive, and which label does "

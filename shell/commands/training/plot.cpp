@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 
 #include "shell/command.h"
 #include "shell/commands/inspect/pictures.h"
@@ -17,13 +18,14 @@ namespace relish::commands_plot {
 namespace {
 
 constexpr Option options[] = {
-    {"output", OptionKind::OutputFile, "", "an SVG picture in place of text", 'o', in_shell},
+    {"output", OptionKind::OutputFile, "", "an SVG picture in place of text", 'o'},
     {"metric", OptionKind::Names, "the loss, and what the jobs are judged by",
-     "metrics; loss stands for loss and validation_loss", 0, in_shell},
+     "metrics; loss stands for loss and validation_loss"},
 };
 constexpr Example examples[] = {
     {"relish plot runs/train-1", ":plot losses"},
-    {"relish plot runs/train-1 runs/train-2 --metric accuracy -o curves.svg", ""},
+    {"relish plot runs/train-1 runs/train-2 --metric accuracy -o curves.svg",
+     "plot(\"runs/train-1\", \"runs/train-2\", metric=\"accuracy\", output=\"curves.svg\")"},
 };
 
 // As wide as the terminal, within reason.
@@ -53,9 +55,23 @@ void check_metrics(const Invocation& invocation, const std::vector<RunRecord>& r
   }
 }
 
+// What stands behind `:plot` in a session is a value, unless it is a folder.
+bool draws_values(const Invocation& invocation) {
+  if (!invocation.workspace) return false;
+  std::error_code error;
+  const bool folders =
+      !invocation.files.empty() &&
+      std::all_of(invocation.files.begin(), invocation.files.end(),
+                  [&](const std::string& path) { return std::filesystem::is_directory(path, error); });
+  for (const Option& option : invocation.command.options)
+    if (!folders && invocation.given(option.name))
+      invocation.refuse_value(option.name, "it goes with run folders; curves of values have no such option");
+  return !folders;
+}
+
 ScriptValue run(Invocation& invocation) {
-  if (invocation.workspace) return plot_of_values(invocation);
-  const std::vector<RunRecord> runs = runs_at(invocation.files);
+  if (draws_values(invocation)) return plot_of_values(invocation);
+  const std::vector<RunRecord> runs = runs_at(paths_of_runs(invocation));
   check_metrics(invocation, runs);
   const std::vector<Chart> charts = charts_of(runs, invocation.names("metric"));
   if (charts.empty())
@@ -87,10 +103,11 @@ const Command command_plot{
     .examples = examples,
     .doc =
         "Several jobs stand in one chart for each metric; a folder stands for the run folders in it. Values that "
-        "are positive and span more than two decades have a logarithmic axis. In a session it draws values: those "
+        "are positive and span more than two decades have a logarithmic axis. In a session it draws values too: those "
         "of a tensor or list by index, a curve for each column of a matrix or entry of a dict.",
-    .surfaces = in_shell | in_session,
+    .surfaces = everywhere | in_session,
     .arguments = "X",
+    .more_arguments = 255,
 };
 
 }  // namespace relish::commands_plot

@@ -2,6 +2,7 @@
 #include "train/predict.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "runtime/files.h"
 #include "runtime/format.h"
@@ -23,7 +24,7 @@ constexpr Option options[] = {
      "the inputs: a tensor, a path, a tuple of them, or a dict by names of parameters; columns behind those that "
      "the model takes are left out; in the shell FILE[:ENTRY],FILE[:ENTRY]",
      0, everywhere, true},
-    {"params", OptionKind::Tensors, "", "values of the parameters by name"},
+    {"params", OptionKind::Tensors, "", params_doc},
     {"ignore_extra", OptionKind::Flag, "", "let `params` hold names that are no parameters"},
     {"prepare", OptionKind::Spec, "", prepare_doc},
     {"cast", OptionKind::Flag, "", cast_doc},
@@ -52,6 +53,34 @@ DataSet inputs_of(const Invocation& invocation, const Function& model, const Ten
                   counted(wanted.inputs.size(), "column"), data.inputs.size()));
   data.inputs.resize(wanted.inputs.size());
   return data;
+}
+
+bool is_csv(const std::string& path) { return path.ends_with(".csv") || path.ends_with(".tsv"); }
+
+// A column for each number of a row: `out`, or `out.0`, `out.1` of a matrix, under a head.
+std::vector<CsvColumn> csv_columns(const NamedTensors& named) {
+  std::vector<CsvColumn> columns;
+  for (const auto& [name, tensor] : named) {
+    const std::int64_t rows = tensor.shape().front(), width = rows == 0 ? 1 : tensor.size() / rows;
+    if (tensor.rank() > 2) {
+      fail(ErrorClass::Usage, {}, "predict.csv",
+           fmt::format("the result {} has the shape {}; expected a number or a row of numbers for each row, "
+                       "or an output .npz",
+                       name, format_shape(tensor.shape())));
+    }
+    for (std::int64_t at = 0; at < width; ++at) {
+      Tensor column = Tensor::empty(tensor.dtype(), {rows});
+      const auto item = static_cast<std::size_t>(size_of(tensor.dtype()));
+      for (std::int64_t row = 0; row < rows; ++row) {
+        std::memcpy(
+            static_cast<std::byte*>(column.mutable_data()) + static_cast<std::size_t>(row) * item,
+            static_cast<const std::byte*>(tensor.data()) + static_cast<std::size_t>(row * width + at) * item,
+            item);
+      }
+      columns.push_back({width == 1 ? name : fmt::format("{}.{}", name, at), std::move(column)});
+    }
+  }
+  return columns;
 }
 
 ScriptValue run(Invocation& invocation) {
@@ -87,7 +116,11 @@ ScriptValue run(Invocation& invocation) {
   const Value result = predict(invocation.session.evaluator(), program, values, data, batch_size,
                                invocation.span_of("params"));
   const NamedTensors named = flatten_result(result);
-  if (!path.empty()) write_tensors(path, named);
+  if (is_csv(path)) {
+    write_csv(path, csv_columns(named), true);
+  } else if (!path.empty()) {
+    write_tensors(path, named);
+  }
   if (invocation.surface == Surface::Script) return from_runtime(result);
   if (!path.empty()) return {};
   std::string text;
@@ -109,8 +142,10 @@ const Command command_predict{
     .doc =
         "The inference form of the model is called batch by batch, as by `decompose`: dropout leaves its data as "
         "they are, and batch_norm uses the running statistics. The result has a row for each row of the data, in "
-        "their order; a tensor is named `out` in a file, the fields of a tuple `out.0`, …. A model whose types fix the number of "
-        "rows gets its last batch filled up with copies of the last row: what mixes rows sees them too.",
+        "their order; a tensor is named `out` in a file, the fields of a tuple `out.0`, …; a CSV file has a head and a column for "
+        "each number of a row, `out.0`, `out.1`, … of a matrix. A model whose types fix the number of "
+        "rows, or that refuses a short last batch as it runs, gets that one filled up with copies of the last row: what mixes "
+        "rows sees them too.",
 };
 
 }  // namespace relish::commands_predict

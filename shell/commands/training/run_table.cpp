@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "shell/script/script.h"
+#include "shell/script/script_values.h"
 #include "support/failure.h"
 #include "support/render.h"
 
@@ -91,6 +93,32 @@ std::string run_table_json(const std::vector<RunRecord>& runs) {
   return list.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
+ScriptValue run_table_values(const std::vector<RunRecord>& runs) {
+  std::vector<ScriptValue> list;
+  for (const RunRecord& run : runs) {
+    std::vector<std::pair<ScriptValue, ScriptValue>> items, options;
+    items.emplace_back("run", run.path);
+    items.emplace_back("state", run.state);
+    items.emplace_back("step", run.step);
+    items.emplace_back("seconds", run.seconds);
+    ScriptValue judged;
+    if (const std::optional<BestPoint> best = best_of(run, judged_metric(run))) {
+      std::vector<std::pair<ScriptValue, ScriptValue>> point;
+      point.emplace_back("metric", best->metric);
+      point.emplace_back("value", best->point.value);
+      point.emplace_back("step", static_cast<std::int64_t>(best->point.step));
+      judged = ScriptValue::dict(std::move(point));
+    }
+    items.emplace_back("best", std::move(judged));
+    if (!run.error.empty()) items.emplace_back("error", run.error);
+    items.emplace_back("weights", run.weights.empty() ? ScriptValue() : ScriptValue(run.weights));
+    for (const auto& [name, value] : run.options) options.emplace_back(name, value);
+    items.emplace_back("options", ScriptValue::dict(std::move(options)));
+    list.push_back(ScriptValue::dict(std::move(items)));
+  }
+  return ScriptValue::list(std::move(list));
+}
+
 void order_by_result(std::vector<RunRecord>& runs) {
   std::stable_sort(runs.begin(), runs.end(), [](const RunRecord& a, const RunRecord& b) {
     const std::optional<BestPoint> left = best_of(a, judged_metric(a)), right = best_of(b, judged_metric(b));
@@ -132,6 +160,28 @@ std::vector<RunRecord> runs_at(const std::vector<std::string>& paths, Damaged da
     }
   }
   return runs;
+}
+
+std::vector<std::string> paths_of_runs(const Invocation& invocation) {
+  if (!invocation.script) return invocation.files;
+  std::vector<std::string> paths;
+  const auto add = [&](const ScriptValue& value) {
+    if (!value.string()) {
+      fail(ErrorClass::Type, invocation.span, "command.subject",
+           fmt::format("{}: found {}; expected paths of run folders", invocation.command.name,
+                       describe(value)));
+    }
+    paths.push_back(invocation.script->resolve_path(*value.string(), invocation.span));
+  };
+  std::vector<ScriptValue> given = invocation.arguments;
+  if (!invocation.value.is_none() || !given.empty()) given.insert(given.begin(), invocation.value);
+  for (const ScriptValue& each : given) {
+    if (const ScriptList* list = each.sequence())
+      for (const ScriptValue& item : list->items) add(item);
+    else
+      add(each);
+  }
+  return paths;
 }
 
 }  // namespace relish

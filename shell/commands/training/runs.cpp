@@ -1,25 +1,32 @@
 // The command `runs`: a table of training jobs.
 #include "shell/command.h"
 #include "shell/commands/training/run_table.h"
+#include "shell/script/script.h"
 #include "support/render.h"
 
 namespace relish::commands_runs {
 namespace {
 
 constexpr Option options[] = {
-    {"json", OptionKind::Flag, "", "a JSON array, with all options of each job", 0, in_shell},
-    {"best", OptionKind::Flag, "", "the best job first", 0, in_shell},
+    {"json", OptionKind::Flag, "", "a JSON array, with all options of each job; in a script a list of dicts"},
+    {"best", OptionKind::Flag, "", "the best job first"},
 };
-constexpr Example examples[] = {{"relish runs", ""}, {"relish runs experiments --best", ""}};
+constexpr Example examples[] = {
+    {"relish runs", "runs()"},
+    {"relish runs experiments --best", "best = runs(\"experiments\", best=True, json=True)[0]"},
+};
 
 ScriptValue run(Invocation& invocation) {
-  std::vector<RunRecord> runs = runs_at(
-      invocation.files.empty() ? std::vector<std::string>{"runs"} : invocation.files, Damaged::Listed);
+  std::vector<std::string> folders = paths_of_runs(invocation);
+  if (folders.empty()) folders = {invocation.script ? invocation.script->resolve_path("runs", {}) : "runs"};
+  std::vector<RunRecord> runs = runs_at(folders, Damaged::Listed);
   for (const RunRecord& run : runs)
     if (run.state == "damaged")
       write_error_text(fmt::format("warning: {}: {}\n", printable(run.path), run.error));
   if (invocation.flag("best")) order_by_result(runs);
-  return invocation.flag("json") ? run_table_json(runs) : run_table(runs);
+  if (!invocation.flag("json")) return run_table(runs);
+  if (invocation.surface == Surface::Shell) return run_table_json(runs);
+  return run_table_values(runs);
 }
 
 }  // namespace
@@ -39,7 +46,7 @@ const Command command_runs{
         "A job is judged by a metric of its validation data, one that was asked for before the loss, else by one "
         "of the training rows.",
     .subject_optional = true,
-    .surfaces = in_shell,
+    .more_arguments = 255,
 };
 
 }  // namespace relish::commands_runs

@@ -105,7 +105,8 @@ UserFunction user_function(const Invocation& invocation, std::string_view option
     return found;
   }
   if (!value.string())
-    invocation.misuse(option, fmt::format("found {}; expected a function", describe(value)));
+    invocation.misuse(
+        option, fmt::format("found {}; expected a function of yours, such as M.{}", describe(value), option));
   UserFunction found = find_user_function(invocation, *value.string());
   if (!found.function)
     invocation.refuse_value(option, fmt::format("there is no function '{}'", printable(*value.string())));

@@ -10,6 +10,8 @@
 namespace relish {
 
 TensorsByName parameter_values(const Invocation& invocation);
+inline constexpr std::string_view params_doc =
+    "values of the parameters by name: a file, or a run folder, whose final or newest weights are meant";
 
 // The option `metrics`: names, of accuracy perhaps with a threshold, "accuracy(threshold=0.3)", of top_k with
 // k; and functions of the user's, which are brought into the module.

@@ -225,7 +225,8 @@ std::string statement_of(const Script& script, std::string_view line) {
   if (command->subject == Subject::Expression) return fmt::format("{}({})", command->name, rest);
   auto [subjects, options, target] = command_words(*command, name, rest);
 
-  bool quotes = command->subject == Subject::Name || command->name == "load" || command->name == "run";
+  bool quotes = command->subject == Subject::Name || command->name == "load" || command->name == "run" ||
+                command->name == "runs";
   std::string text = fmt::format("{}(", command->name);
   bool first = true;
   if (command->transforms && !subjects.empty()) subjects.front() = standing_subject(script, subjects.front());

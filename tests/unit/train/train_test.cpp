@@ -30,7 +30,7 @@ TrainOptions quick_options() {
 }
 
 LoopActions no_actions() {
-  return {[](const StepReport&, const EpochReport*) {}, [] {}, [] {}, [] {}};
+  return {[](const StepReport&, const EpochReport*) {}, [] { return true; }, [] {}, [] {}};
 }
 
 class Recorder : public TrainingObserver {
@@ -231,6 +231,26 @@ TEST_CASE("the observer ends a job with its results so far") {
   TrainResult result = train(evaluator, open_program(), linear_data(50), quick_options(), nullptr, &recorder);
   CHECK(result.status == RunStatus::Stopped);
   CHECK(result.steps == 4);
+}
+
+TEST_CASE("a checkpoint that is put off is asked for behind each step until it is taken") {
+  LinearEvaluator evaluator;
+  TrainOptions options = quick_options();
+  options.steps = 12;
+  options.checkpoint_every = {5, 0};
+  Trainer trainer(evaluator, open_program(), linear_data(50), options);
+  std::vector<std::int64_t> asked, taken;
+  LoopActions actions = no_actions();
+  actions.save = [&] {
+    asked.push_back(trainer.state().step);
+    if (asked.size() < 3) return false;
+    taken.push_back(trainer.state().step);
+    return true;
+  };
+  TrainingObserver silent;
+  CHECK(trainer.run(silent, actions) == StopReason::Finished);
+  CHECK(asked == std::vector<std::int64_t>{5, 6, 7, 10});
+  CHECK(taken == std::vector<std::int64_t>{7, 10});
 }
 
 TEST_CASE("an interrupt ends a job between steps and leaves the state") {
