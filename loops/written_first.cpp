@@ -19,13 +19,27 @@ class FirstStore {
  public:
   FirstStore(const Buffer& buffer, RangeProver& prover) : buffer_(buffer), prover_(prover) {}
 
-  bool writes_all(const Stmt& stmt) { return descend(stmt) && covers() && nothing_read_before(); }
+  bool writes_all(const Stmt& stmt) {
+    if (const auto* branch = stmt.as<IfStmt>()) return each_branch(*branch);
+    return descend(stmt) && covers() && nothing_read_before();
+  }
 
  private:
   struct Later {
     Stmt stmt;
     std::size_t outside;  // loops around it that are around the store too
   };
+
+  // Whichever branch is taken.
+  bool each_branch(const IfStmt& branch) {
+    std::vector<Access> loads;
+    collect_loads(branch.condition, loads);
+    const bool reads =
+        std::any_of(loads.begin(), loads.end(), [&](const Access& load) { return *load.buffer == buffer_; });
+    return !reads && branch.else_body.defined() &&
+           FirstStore(buffer_, prover_).writes_all(branch.then_body) &&
+           FirstStore(buffer_, prover_).writes_all(branch.else_body);
+  }
 
   bool descend(const Stmt& stmt) {
     if (const auto* loop = stmt.as<For>()) {

@@ -22,6 +22,9 @@ class BlockText {
 
   Span span() const { return span_; }
   Scalar number(std::int64_t value) const { return int_literal(index_, value); }
+  Scalar times(const Scalar& value, std::int64_t factor) const {
+    return factor == 1 ? value : value * number(factor);
+  }
   ScalarVar variable(const std::string& name) const { return {name, index_, span_}; }
   Stmt in_loops(const std::vector<BlockLoop>& loops, Stmt body) const;
 

@@ -218,8 +218,10 @@ std::optional<Contracted> contract(const Stmt& stmt, RangeProver& prover, const 
   // Axes of that factor which are not last in the result (images of a batch) fill blocks that the columns
   // alone leave small, so that a panel of the other factor serves them all.
   columns.insert(columns.begin(), others.begin(), others.end());
+  const auto windows =
+      guards_left ? std::vector<WindowAxis>() : windows_of(nest, right, columns, groups->summed, prover);
   Contracted result{blocks_of({nest, init, left, right, groups->batch, groups->left, columns, groups->summed,
-                               guard, term, guards_left, alone},
+                               guard, term, guards_left, alone, windows},
                               target),
                     {}};
   if (const auto& extent = groups->left.front()->loop->extent; groups->left.size() == 1 && !extent.as_int())

@@ -16,6 +16,8 @@
 
 #include <algorithm>
 
+#include "ir/rewriting/rewrite.h"
+#include "loops/digits.h"
 #include "schedule/block_text.h"
 #include "schedule/contraction_panels.h"
 #include "schedule/contraction_shapes.h"
@@ -29,9 +31,29 @@ struct BlockPlaces {
   Scalar position;
 };
 
+std::vector<Scalar> variables_of(const BlockPlaces& places) {
+  std::vector<Scalar> variables;
+  for (const BlockLoop& loop : places.loops) variables.push_back(use(loop.var));
+  return variables;
+}
+
+std::string panel_name(const Scalar& factor, const std::string& side) {
+  const auto* loaded = factor.as<Load>();
+  return loaded ? loaded->buffer->name() : side;
+}
+
 void let_stand_for(ScalarMap& values, const Axis* axis, const Scalar& value) {
   values.insert_or_assign(axis->var.id(), value);
   values.insert_or_assign(axis->loop->var.id(), value);
+}
+
+// The value without zeros that are added to indices.
+Scalar without_zeros(const Scalar& value) {
+  return rewrite(value, [](const Scalar& part) -> std::optional<Scalar> {
+    const auto* sum = part.as<Binary>();
+    const bool adds = sum && (sum->op == BinaryOp::Add || sum->op == BinaryOp::Sub);
+    return adds && sum->b.as_int() == 0 ? std::optional(sum->a) : std::nullopt;
+  });
 }
 
 // Whether the factor that no guard stands at is at hand as a whole before the blocks.
@@ -59,18 +81,21 @@ class ContractionWriter : private BlockText {
     const std::int64_t rows = rounds_of(shapes_.rows.size(), shapes_.tile.rows) * shapes_.tile.rows;
     const std::int64_t columns =
         rounds_of(shapes_.columns.size(), shapes_.tile.columns()) * shapes_.tile.columns();
-    if (!shapes_.direct)
-      right_ = Panel(*this, name_of(contraction_.right, "right"), dtype_, shapes_.right, shapes_.columns,
+    if (shapes_.in_windows())
+      windows_ = WindowPanel(*this, panel_name(contraction_.right, "right"), dtype_, contraction_.windows,
+                             shapes_.columns, shapes_.summed, shapes_.tile);
+    else if (!shapes_.direct)
+      right_ = Panel(*this, panel_name(contraction_.right, "right"), dtype_, shapes_.right, shapes_.columns,
                      shapes_.summed, shapes_.tile.columns(), shapes_.tile.lanes, shapes_.right_once);
     if (!shapes_.left_direct)
-      left_ = Panel(*this, name_of(contraction_.left, "left"), dtype_, shapes_.left, shapes_.rows,
+      left_ = Panel(*this, panel_name(contraction_.left, "left"), dtype_, shapes_.left, shapes_.rows,
                     shapes_.summed, shapes_.tile.rows, shapes_.tile.lanes, shapes_.left_once);
     sums_ = Buffer("sums", dtype_, {number(rows), number(columns)});
     finite_ = Buffer("finite", dtype_, {}, looks_once(contraction_, shapes_) ? "global" : "local");
 
     for (const Axis* axis : shapes_.summed.around) open(axis);
     summed_round_ = open_rounds(shapes_.summed);
-    joins_ = !shapes_.summed.whole() || contraction_.guard.defined();
+    joins_ = !shapes_.summed.whole();
     std::vector<Stmt> part;
     if (!shapes_.direct && !shapes_.right_once) part.push_back(copied_right());
     if (!shapes_.left_direct && !shapes_.left_once) part.push_back(copied_left());
@@ -85,7 +110,8 @@ class ContractionWriter : private BlockText {
     BlockStmt whole;
     whole.name = "contraction";
     if (!shapes_.left_direct && !shapes_.left_once) whole.allocations.push_back(left_.buffer());
-    if (!shapes_.direct && !shapes_.right_once) whole.allocations.push_back(right_.buffer());
+    if (!shapes_.direct && !shapes_.right_once)
+      whole.allocations.push_back(shapes_.in_windows() ? windows_.buffer() : right_.buffer());
     if (!shapes_.stores_tiles) whole.allocations.push_back(sums_);
     whole.body = seq(std::move(block), span());
     const Stmt blocks = close(make_stmt(std::move(whole), span()), around);
@@ -120,20 +146,18 @@ class ContractionWriter : private BlockText {
     const ScalarVar cut = variable(blocks.cut->loop->var.name() + (round.defined() ? "_1" : ""));
     BlockPlaces result{{{cut, length(blocks, round)}}, use(cut)};
     let_stand_for(values_, blocks.cut, iteration(blocks, round, use(cut)));
-    for (const Axis* axis : blocks.inside) {
+    for (std::size_t i = 0; i < blocks.inside.size(); ++i) {
+      const Axis* axis = blocks.inside[i];
       const ScalarVar var = variable(axis->loop->var.name());
       let_stand_for(values_, axis, use(var));
       result.loops.push_back({var, axis->loop->extent});
-      result.position = result.position * axis->loop->extent + use(var);
+      result.position = result.position * number(blocks.spans[i]) + use(var);
     }
     return result;
   }
 
-  static std::string name_of(const Scalar& factor, const std::string& side) {
-    const auto* loaded = factor.as<Load>();
-    return loaded ? loaded->buffer->name() : side;
-  }
   Stmt copied_right() {
+    if (shapes_.in_windows()) return copied_windows();
     const bool along_terms = moves_along(contraction_.right, contraction_.summed.back()) &&
                              !moves_along(contraction_.right, contraction_.columns.back());
     return copied(right_, contraction_.right, shapes_.columns, column_round_, along_terms);
@@ -141,10 +165,35 @@ class ContractionWriter : private BlockText {
   Stmt copied_left() {
     return copied(left_, contraction_.left, shapes_.rows, row_round_, runs_by_rows(contraction_));
   }
+  // One loop over the terms of a part that lie side by side in the factor.
+  BlockPlaces terms_as_one(const Scalar& factor, BlockPlaces apart) {
+    const Blocked& summed = shapes_.summed;
+    if (!factor.as<Load>() || summed.inside.empty() || apart.loops.front().extent.as_int() != summed.chunk)
+      return apart;
+    const ScalarMap before = values_;
+    const ScalarVar term = variable("term");
+    std::int64_t size = summed.size();
+    for (std::size_t i = 0; i <= summed.inside.size(); ++i) {
+      size /= i == 0 ? summed.chunk : summed.spans[i - 1];
+      const Scalar above = size > 1 ? floor_div(use(term), number(size)) : use(term);
+      if (i == 0)
+        let_stand_for(values_, summed.cut, iteration(summed, summed_round_, above));
+      else
+        let_stand_for(values_, summed.inside[i - 1], floor_mod(above, number(summed.spans[i - 1])));
+    }
+    const Scalar read = substitute(factor, values_);
+    const auto place = counted_place(*read.as<Load>()->buffer, read.as<Load>()->indices);
+    const bool side_by_side =
+        place && prove_equal(substitute(*place, {{term.id(), use(term) + number(1)}}), *place + number(1));
+    if (side_by_side) return {{{term, number(summed.size())}}, use(term)};
+    values_ = before;
+    return apart;
+  }
   // The copy runs along memory in what it reads.
   Stmt copied(const Panel& panel, const Scalar& factor, const Blocked& blocks, const Scalar& round,
               bool along_terms) {
-    const BlockPlaces sum = places(shapes_.summed, summed_round_);
+    BlockPlaces sum = places(shapes_.summed, summed_round_);
+    if (along_terms) sum = terms_as_one(factor, std::move(sum));
     BlockPlaces element;
     BlockPlace place;
     const std::int64_t size = panel.in_tile(), all = rounds_of(blocks.size(), size);
@@ -185,6 +234,31 @@ class ContractionWriter : private BlockText {
                     make_stmt(Store{panel.buffer(), panel.at(round, summed_round_, sum.position, place),
                                     substitute(factor, values_)},
                               span()));
+  }
+  // Every place that columns of the block and terms of the part see, in the order of the panel. Behind the
+  // last row of them that one is copied again, so all of the panel is written.
+  Stmt copied_windows() {
+    const BlockPlaces sum = places(shapes_.summed, summed_round_);
+    std::vector<BlockLoop> loops;
+    std::vector<Scalar> places_of_windows;
+    for (std::size_t i = 0; i < sum.loops.size(); ++i)
+      if (!windows_.shifts(i)) loops.push_back(sum.loops[i]);
+    for (std::size_t i = 0; i < contraction_.windows.size(); ++i) {
+      const WindowAxis& window = contraction_.windows[i];
+      const ScalarVar place = variable(window.column->loop->var.name() + "_place");
+      places_of_windows.push_back(use(place));
+      const std::int64_t seen = window.places(i == 0 ? shapes_.columns.chunk : extent_of(window.column));
+      loops.push_back({place, number(i == 0 ? windows_.rows() : seen)});
+      const bool repeats = i == 0 && windows_.rows() > seen;
+      const Scalar last = repeats ? min(use(place), number(seen - 1)) : use(place);
+      const Scalar at = window.first() > 0 ? last - number(window.first()) : last;
+      let_stand_for(values_, window.column, i == 0 ? iteration(shapes_.columns, column_round_, at) : at);
+      if (window.term) let_stand_for(values_, window.term, number(0));
+    }
+    return in_loops(loops, make_stmt(Store{windows_.buffer(),
+                                           windows_.places(*this, variables_of(sum), places_of_windows),
+                                           without_zeros(substitute(contraction_.right, values_))},
+                                     span()));
   }
   // Where a row of the block and a term of the part are in the panel of the left factor, and a column in the
   // other one.
@@ -248,6 +322,13 @@ class ContractionWriter : private BlockText {
     return in_loops(loops, make(use(row), column));
   }
 
+  // The terms of a part: one loop, where both factors have them side by side.
+  BlockPlaces terms_of_part() {
+    if (shapes_.in_windows()) return places(shapes_.summed, summed_round_);
+    const ScalarVar term = variable("term");
+    return {{{term, elements_in(shapes_.summed, summed_round_)}}, use(term)};
+  }
+
   // A factor where it is, at a term of the part and an element of the block.
   Scalar in_place(const Scalar& factor, const Scalar& term, const Blocked& blocks, const Scalar& round,
                   const Scalar& element) const {
@@ -257,10 +338,10 @@ class ContractionWriter : private BlockText {
     return substitute(factor, values);
   }
 
-  Stmt tiles() const {
+  Stmt tiles() {
     const Buffer tile("tile", dtype_, {number(shapes_.tile.rows), number(shapes_.tile.columns())}, "local");
-    const ScalarVar row_tile = variable("row_tile"), column_tile = variable("column_tile"),
-                    term = variable("term");
+    const ScalarVar row_tile = variable("row_tile"), column_tile = variable("column_tile");
+    const BlockPlaces sum = terms_of_part();
     const auto in_panel = [&](const Scalar& row) { return use(row_tile) * number(shapes_.tile.rows) + row; };
     const auto in_columns = [&](const Scalar& column) {
       return use(column_tile) * number(shapes_.tile.columns()) + column;
@@ -272,15 +353,17 @@ class ContractionWriter : private BlockText {
     const Stmt products = each_of_tile([&](const Scalar& row, const Scalar& column) {
       const Scalar left =
           shapes_.left_direct
-              ? in_place(contraction_.left, use(term), shapes_.rows, row_round_, in_panel(row))
-              : load(left_.buffer(), in_left({in_panel(row), use(row_tile), row}, use(term)));
+              ? in_place(contraction_.left, sum.position, shapes_.rows, row_round_, in_panel(row))
+              : load(left_.buffer(), in_left({in_panel(row), use(row_tile), row}, sum.position));
       const Scalar right =
-          shapes_.direct
-              ? in_place(contraction_.right, use(term), shapes_.columns, column_round_, in_columns(column))
-              : load(right_.buffer(), in_right(use(term), {in_columns(column), use(column_tile), column}));
+          shapes_.in_windows()
+              ? load(windows_.buffer(), windows_.at(*this, variables_of(sum), in_columns(column)))
+          : shapes_.direct
+              ? in_place(contraction_.right, sum.position, shapes_.columns, column_round_, in_columns(column))
+              : load(right_.buffer(), in_right(sum.position, {in_columns(column), use(column_tile), column}));
       return make_stmt(Store{tile, {row, column}, load(tile, {row, column}) + left * right}, span());
     });
-    body.push_back(in_loops({{term, elements_in(shapes_.summed, summed_round_)}}, products));
+    body.push_back(in_loops(sum.loops, products));
     body.push_back(each_of_tile([&](const Scalar& row, const Scalar& column) {
       const std::vector<Scalar> at{in_panel(row), in_columns(column)};
       const Scalar sum = load(tile, {row, column});
@@ -329,7 +412,8 @@ class ContractionWriter : private BlockText {
     const Stmt add =
         make_stmt(Store{sums_, at, load(sums_, at) + substitute(contraction_.product, values_)}, span());
     const Stmt guarded = make_stmt(IfStmt{substitute(contraction_.guard, values_), add, {}}, span());
-    const Stmt as_written = in_loops(rows.loops, in_loops(columns.loops, in_loops(terms.loops, guarded)));
+    Stmt as_written = in_loops(rows.loops, in_loops(columns.loops, in_loops(terms.loops, guarded)));
+    if (!joins_) as_written = seq({cleared(), as_written}, span());
     const Stmt chosen =
         make_stmt(IfStmt{equal(load(finite_, {}), zero(dtype_)), products, as_written}, span());
     if (looks_once(contraction_, shapes_)) return chosen;
@@ -375,6 +459,7 @@ class ContractionWriter : private BlockText {
   ScalarMap values_;  // of the axes, at the point that is being written
   Scalar row_round_, column_round_, summed_round_;
   Panel left_, right_;
+  WindowPanel windows_;
   Buffer sums_, finite_;
   bool joins_ = false;  // a tile is one part of a sum
 };

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "loops/nest.h"
+#include "schedule/contraction_windows.h"
 #include "schedule/target.h"
 
 namespace relish {
@@ -21,7 +22,8 @@ struct Contraction {
   Scalar guard;
   Scalar product;  // as it was written
   bool guards_left;
-  bool alone;  // nothing is put behind the stores of the result
+  bool alone;                       // nothing is put behind the stores of the result
+  std::vector<WindowAxis> windows;  // of `right`, in the last of the columns
 };
 
 Stmt blocks_of(const Contraction& contraction, const Target& target);

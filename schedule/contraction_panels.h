@@ -37,4 +37,38 @@ class Panel {
   std::int64_t parts_ = 1, terms_ = 1, elements_ = 1, in_tile_ = 1;
 };
 
+// The places of windows, for each term that adds to no column: one run of memory, in which the columns of a
+// tile lie side by side, beginning at their terms.
+class WindowPanel {
+ public:
+  WindowPanel() = default;
+  WindowPanel(const BlockText& text, const std::string& name, DType dtype,
+              const std::vector<WindowAxis>& windows, const Blocked& columns, const Blocked& summed,
+              const RegisterTile& tile);
+
+  const Buffer& buffer() const { return buffer_; }
+  // The indices of a column of the block and a term of the part. `terms`: variables of the axes of the part,
+  // in its order.
+  std::vector<Scalar> at(const BlockText& text, const std::vector<Scalar>& terms, const Scalar& column) const;
+  // The indices of places, and how many of them there are along the first axis: those behind the last that is
+  // seen are computed with and never used.
+  std::vector<Scalar> places(const BlockText& text, const std::vector<Scalar>& terms,
+                             const std::vector<Scalar>& places) const;
+  std::int64_t rows() const { return rows_; }
+  // Whether that axis of the part adds to a column.
+  bool shifts(std::size_t term) const { return of_term_[term] != none; }
+
+ private:
+  Scalar outside(const BlockText& text, const std::vector<Scalar>& terms) const;
+
+  static constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+  std::vector<WindowAxis> windows_;
+  std::vector<std::int64_t> strides_;  // by window
+  std::vector<std::size_t> of_term_;   // by axis of the part: the window whose column it adds to
+  std::vector<std::int64_t> extents_;  // by axis of the part
+  std::int64_t rows_ = 1, outside_ = 1;
+  Buffer buffer_;
+};
+
 }  // namespace relish

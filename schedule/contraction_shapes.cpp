@@ -19,6 +19,7 @@ Blocked blocked(const std::vector<const Axis*>& axes, std::int64_t most) {
   std::size_t at = axes.size() - 1;
   while (at > 0 && is_known(axes[at]) && result.inner * extent_of(axes[at]) * 2 <= most)
     result.inner *= extent_of(axes[at--]);
+  for (std::size_t i = at + 1; i < axes.size(); ++i) result.spans.push_back(extent_of(axes[i]));
   result.cut = axes[at];
   result.inside.assign(axes.begin() + static_cast<std::ptrdiff_t>(at) + 1, axes.end());
   result.around.assign(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(at));
@@ -31,6 +32,18 @@ void balance(Blocked& blocks, std::int64_t rounds) {
   if (!blocks.known()) return;
   const std::int64_t extent = extent_of(blocks.cut);
   blocks.chunk = rounds_of(extent, std::clamp<std::int64_t>(rounds, 1, extent));
+}
+
+// The terms of a sum in parts: of one size, where that is at least half of the most.
+Blocked parts_of(const std::vector<const Axis*>& summed) {
+  Blocked parts = blocked(summed, terms_in_part);
+  if (!parts.known()) return parts;
+  for (std::int64_t chunk = parts.chunk; chunk > 0 && chunk * 2 >= parts.chunk; --chunk) {
+    if (extent_of(parts.cut) % chunk != 0) continue;
+    parts.chunk = chunk;
+    break;
+  }
+  return parts;
 }
 
 // Whether a sum has one part, and the blocks' sums can be the result itself where tiles are whole.
@@ -180,6 +193,74 @@ bool reads_left_directly(const Contraction& contraction, const ContractionShapes
   return false;
 }
 
+// Blocks of so many places at most: of images of a batch, and of one image, whose blocks run at once.
+constexpr std::int64_t most_places = 1024, most_places_alone = 320;
+// What the copy of an element into a panel costs, in products of two vectors.
+constexpr double copy_cost = 0.35;
+
+// How many sums are computed for each that is asked for.
+double overhead(const Blocked& columns, std::int64_t wanted, std::int64_t in_tile) {
+  const double computed = static_cast<double>(columns.rounds()) *
+                          static_cast<double>(rounds_of(columns.size(), in_tile) * in_tile);
+  return computed / static_cast<double>(wanted);
+}
+
+// Takes columns and tiles for a right factor of windows, when the sums for places between the columns cost
+// less than copies of all elements would.
+void try_windows(const Contraction& contraction, ContractionShapes& shapes, TileTask task,
+                 const Target& target) {
+  if (contraction.windows.empty() || shapes.direct || !shapes.columns.known()) return;
+  const Blocked& summed = shapes.summed;
+  for (const WindowAxis& window : contraction.windows) {
+    const bool inside =
+        std::find(summed.inside.begin(), summed.inside.end(), window.term) != summed.inside.end();
+    if (window.term && !inside && !(summed.cut == window.term && summed.whole())) return;
+  }
+  Blocked columns;
+  const std::size_t before = contraction.columns.size() - contraction.windows.size();
+  columns.around.assign(contraction.columns.begin(),
+                        contraction.columns.begin() + static_cast<std::ptrdiff_t>(before));
+  columns.cut = contraction.windows.front().column;
+  std::int64_t wanted = extent_of(columns.cut);
+  for (std::size_t i = 1; i < contraction.windows.size(); ++i) {
+    const WindowAxis& window = contraction.windows[i];
+    const std::int64_t extent = extent_of(window.column);
+    columns.inside.push_back(window.column);
+    columns.spans.push_back(window.places(extent));
+    wanted *= extent;
+    columns.inner *= columns.spans.back();
+    if (columns.inner > most_places) return;
+  }
+  const std::int64_t most = columns.around.empty() ? most_places_alone : most_places;
+  RegisterTile tile;
+  double least = 1e300;
+  const std::int64_t extent = extent_of(columns.cut);
+  std::int64_t chosen = 0;
+  for (columns.chunk = 1; columns.chunk <= extent; ++columns.chunk) {
+    if (extent % columns.chunk != 0 || (columns.size() > most && columns.chunk > 1)) continue;
+    task.columns = columns.size();
+    const RegisterTile each = best_tile(task, target);
+    const double cost = overhead(columns, wanted, each.columns());
+    if (cost > least) continue;
+    least = cost;
+    tile = each;
+    chosen = columns.chunk;
+  }
+  columns.chunk = chosen;
+  const std::int64_t all =
+      std::accumulate(shapes.columns.spans.begin(), shapes.columns.spans.end(), extent_of(shapes.columns.cut),
+                      [](std::int64_t product, std::int64_t span) { return product * span; });
+  const double panels = overhead(shapes.columns, all, shapes.tile.columns());
+  // All rows share a panel that is copied once, before the blocks.
+  std::int64_t rows = shapes.rows.size();
+  if (shapes.columns.around.empty() && shapes.rows.known()) rows *= shapes.rows.rounds();
+  const double products = static_cast<double>(rows) / static_cast<double>(2 * task.lanes);
+  if ((least - panels) * products >= copy_cost) return;
+  shapes.columns = std::move(columns);
+  shapes.tile = tile;
+  shapes.right = PanelOrder::ByWindow;
+}
+
 // Elements that are one axis, whatever guards the factor, are copied tile by tile.
 bool in_tiles(const Contraction& contraction, const Blocked& elements) {
   return elements.inside.empty() && !contraction.guard.defined();
@@ -206,13 +287,17 @@ ContractionShapes shapes_of(const Contraction& contraction, const Target& target
   Blocked &rows = shapes.rows, &columns = shapes.columns;
   rows = blocked(contraction.rows, most * 3 / 4);
   columns = blocked(contraction.columns, most);
-  shapes.summed = blocked(contraction.summed, terms_in_part);
+  shapes.summed = parts_of(contraction.summed);
   const std::int64_t rounds = rows.rounds();
   balance(rows, rounds > 1 && rounds < 8 ? rounds + rounds % 2 : rounds);
   balance(columns, columns.rounds());
   const bool stores = stores_tiles(contraction, shapes.summed);
-  shapes.tile = best_tile({rows.size(), columns.size(), shapes.summed.size(), lanes, bytes, stores}, target);
+  const TileTask task{rows.size(), columns.size(), shapes.summed.size(), lanes, bytes, stores};
+  shapes.tile = best_tile(task, target);
   shapes.direct = reads_directly(contraction, shapes, lanes, target.vector_registers, most, bytes);
+  shapes.right = in_tiles(contraction, columns) ? PanelOrder::ByTile : PanelOrder::ByTerm;
+  try_windows(contraction, shapes, task, target);
+  const bool windows = shapes.right == PanelOrder::ByWindow;
   const RegisterTile& tile = shapes.tile;
   const auto stored = [&] {
     return stores && rows.in_whole_tiles(tile.rows) && columns.in_whole_tiles(tile.columns());
@@ -221,18 +306,17 @@ ContractionShapes shapes_of(const Contraction& contraction, const Target& target
   shapes.left = runs_by_rows(contraction)     ? PanelOrder::ByElement
                 : in_tiles(contraction, rows) ? PanelOrder::ByTile
                                               : PanelOrder::ByTerm;
-  shapes.right = in_tiles(contraction, columns) ? PanelOrder::ByTile : PanelOrder::ByTerm;
   if (shapes.direct) {
     shapes.left_direct = reads_left_directly(contraction, shapes, bytes);
     return shapes;
   }
   if (rows.inner == 1 && rows.rounds() > 1) rows.chunk = rounds_of(rows.chunk, tile.rows) * tile.rows;
-  if (columns.inner == 1 && columns.rounds() > 1)
+  if (columns.inner == 1 && columns.rounds() > 1 && !windows)
     columns.chunk = rounds_of(columns.chunk, tile.columns()) * tile.columns();
   shapes.stores_tiles = stored();
   shapes.left_direct = reads_left_directly(contraction, shapes, bytes);
   shapes.left_once = !shapes.left_direct && fits_at_once(rows, columns, shapes.summed, tile.rows);
-  shapes.right_once = fits_at_once(columns, rows, shapes.summed, tile.columns());
+  shapes.right_once = !windows && fits_at_once(columns, rows, shapes.summed, tile.columns());
   return shapes;
 }
 

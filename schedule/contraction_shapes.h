@@ -15,6 +15,7 @@ inline std::int64_t extent_of(const Axis* axis) {
 // Axes in blocks: some run around the blocks, one is cut into chunks, the rest lies whole inside a block.
 struct Blocked {
   std::vector<const Axis*> around, inside;
+  std::vector<std::int64_t> spans;  // of the axes inside: how many places of a block each takes
   const Axis* cut = nullptr;
   std::int64_t chunk = 1, inner = 1;
 
@@ -38,6 +39,7 @@ enum class PanelOrder {
   ByElement,  // the terms of an element side by side
   ByTerm,     // the elements of a term side by side
   ByTile,     // tile by tile, in each the elements of a term side by side: a tile reads one run of memory
+  ByWindow,   // the places that columns and terms see, once each: a tile reads runs that begin at its terms
 };
 
 struct ContractionShapes {
@@ -49,6 +51,8 @@ struct ContractionShapes {
   bool left_once = false;     // one panel holds all of the left factor
   bool stores_tiles = false;  // a tile is stored to the result, without sums of a block
   bool right_once = false;    // one panel holds all of the right factor
+
+  bool in_windows() const { return right == PanelOrder::ByWindow; }
 };
 
 // Whether the factor runs along memory with that axis.

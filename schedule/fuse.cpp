@@ -9,6 +9,8 @@
 #include "ir/rewriting/scalar_arguments.h"
 #include "ir/verify/verify.h"
 #include "schedule/fuse_groups.h"
+#include "schedule/taken_results.h"
+#include "schedule/unused_functions.h"
 
 namespace relish {
 namespace {
@@ -30,7 +32,7 @@ class ModuleFuser {
     for (std::size_t i = 0; i < count; ++i)
       if (const auto* function = std::get_if<FunctionPtr>(&result_.functions[i]))
         result_.functions.replace(i, Bodies(*this, *function).fused());
-    drop_unused();
+    drop_unused(result_, replaced_);
     for (std::size_t i = 0; i < result_.functions.size(); ++i)
       if (const auto* function = std::get_if<PrimFuncPtr>(&result_.functions[i]))
         result_.functions.replace(i, fuse(*function));
@@ -156,27 +158,6 @@ class ModuleFuser {
     return known;
   }
 
-  // Private functions that were called by nothing but calls which are fused now.
-  void drop_unused() {
-    if (replaced_.empty()) return;
-    std::unordered_set<std::string> used;
-    for (const GlobalFunction& each : result_.functions) {
-      if (const auto* function = std::get_if<FunctionPtr>(&each)) {
-        for (const std::string& name : global_references(**function)) used.insert(name);
-      } else if (const auto* function = std::get_if<PrimFuncPtr>(&each);
-                 function && (*function)->body.defined()) {
-        for_each_scalar((*function)->body, [&](const Scalar& scalar) {
-          if (const auto* call = scalar.as<ForeignCall>()) used.insert(call->function);
-        });
-      }
-    }
-    result_.functions.remove_if([&](const GlobalFunction& each) {
-      const auto* function = std::get_if<PrimFuncPtr>(&each);
-      return function && (*function)->is_private && replaced_.contains((*function)->name) &&
-             !used.contains((*function)->name);
-    });
-  }
-
   Module result_;
   CallFuser calls_;
   std::unordered_set<std::string> replaced_;
@@ -199,7 +180,7 @@ PrimFuncPtr fuse(const PrimFuncPtr& function) {
 }
 
 Module fuse(const Module& module) {
-  Module result = ModuleFuser(module).run();
+  Module result = ModuleFuser(with_taken_results(module)).run();
   verify_after(result, "fuse");
   return result;
 }

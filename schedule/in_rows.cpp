@@ -8,7 +8,7 @@ namespace relish {
 
 Stmt in_rows(const Stmt& nest, RangeProver& prover, const Target& target, Accumulators& accumulators) {
   if (const auto lanes = sum_in_lanes(nest, prover, target, accumulators)) return *lanes;
-  if (const auto unrolled = unroll_windows(nest, prover)) return *unrolled;
+  if (const auto unrolled = unroll_windows(nest, prover, target)) return *unrolled;
   return arrange(nest, prover, accumulators);
 }
 

@@ -117,18 +117,25 @@ std::optional<Window> window_of(const Stmt& stmt) {
   return window;
 }
 
+// The least and the largest number of elements by which an access moves with the variable.
+struct Steps {
+  std::int64_t least = 0, largest = 0;
+};
+
 // Whether the access moves by few elements, or not at all, with the variable.
-bool moves_little(const Access& access, const ScalarVar& var, RangeProver& prover) {
+bool moves_little(const Access& access, const ScalarVar& var, RangeProver& prover, Steps& steps) {
   for (std::size_t d = 0; d < access.indices->size(); ++d) {
     const auto stride = prover.stride((*access.indices)[d], var);
     const auto step = stride ? stride->constant() : std::nullopt;
     const bool last = d + 1 == access.indices->size();
     if (!step || (last ? std::abs(*step) > widest_step : *step != 0)) return false;
+    steps = {std::min(steps.least, *step), std::max(steps.largest, *step)};
   }
   return true;
 }
 
-bool pays(const Window& window, RangeProver& prover) {
+// How far apart neighbours read; none when that is far.
+std::optional<Steps> steps_of(const Window& window, RangeProver& prover) {
   const auto enter = [&](const Stmt& each) {
     const For& loop = *each.as<For>();
     prover.enter_loop(loop.var, loop.begin, loop.extent);
@@ -142,14 +149,17 @@ bool pays(const Window& window, RangeProver& prover) {
     collect_loads(store->value, accesses);
   }
   const ScalarVar& along = window.around.back().as<For>()->var;
-  const bool result = std::all_of(accesses.begin(), accesses.end(),
-                                  [&](const Access& access) { return moves_little(access, along, prover); });
+  Steps steps;
+  const bool little = std::all_of(accesses.begin(), accesses.end(), [&](const Access& access) {
+    return moves_little(access, along, prover, steps);
+  });
   for (std::size_t i = 0; i < window.around.size() + window.updates.size(); ++i) prover.leave_loop();
-  return result;
+  return little ? std::optional(steps) : std::nullopt;
 }
 
 // The stores with local buffers for what they store to.
-Stmt in_registers(const Stmt& stmt, const Window& window, const std::vector<Buffer>& registers) {
+Stmt in_registers(const Stmt& stmt, const Window& window, const std::vector<Buffer>& registers,
+                  const std::vector<Scalar>& at = {}) {
   const auto local = [&](const Buffer& buffer) -> const Buffer* {
     const auto at = std::find(window.held.begin(), window.held.end(), buffer);
     return at == window.held.end() ? nullptr : &registers[static_cast<std::size_t>(at - window.held.begin())];
@@ -159,13 +169,13 @@ Stmt in_registers(const Stmt& stmt, const Window& window, const std::vector<Buff
       [&](const Scalar& part) -> std::optional<Scalar> {
         const auto* loaded = part.as<Load>();
         const Buffer* held = loaded ? local(*loaded->buffer) : nullptr;
-        return held ? std::optional(load(*held, {}, part.span())) : std::nullopt;
+        return held ? std::optional(load(*held, at, part.span())) : std::nullopt;
       },
       [&](const Stmt& each) -> std::optional<Stmt> {
         const auto* store = each.as<Store>();
         const Buffer* held = store ? local(store->buffer) : nullptr;
         if (!held) return std::nullopt;
-        return make_stmt(Store{*held, {}, store->value}, each->span, each->comments);
+        return make_stmt(Store{*held, at, store->value}, each->span, each->comments);
       });
 }
 
@@ -175,11 +185,162 @@ bool loads_from(const Window& window, const Buffer& buffer) {
   return std::any_of(loads.begin(), loads.end(), [&](const Access& load) { return *load.buffer == buffer; });
 }
 
+// Whether registers hold a lane of it: numbers of dtypes that are the same in memory.
+bool has_lanes(DType dtype) {
+  return dtype == DType::Float32 || dtype == DType::Float64 || dtype == DType::Int32 || dtype == DType::Int64;
+}
+
+// What are few instructions on vectors: sums, products, comparisons and choices between elements. What is the
+// same for all elements is a number.
+bool widens(const Scalar& value, const ScalarVar& element) {
+  if (const auto* loaded = value.as<Load>()) return has_lanes(loaded->buffer->dtype());
+  if (!is_bool(value.dtype()) && !has_lanes(value.dtype())) return false;
+  std::vector<Access> loads;
+  collect_loads(value, loads);
+  if (loads.empty()) return !uses({value}, element);
+  if (const auto* chosen = value.as<Select>())
+    return widens(chosen->condition, element) && widens(chosen->a, element) && widens(chosen->b, element);
+  if (const auto* compared = value.as<Compare>())
+    return widens(compared->a, element) && widens(compared->b, element);
+  if (const auto* joined = value.as<Logical>())
+    return is_bool(joined->a.dtype()) && is_bool(joined->b.dtype()) && widens(joined->a, element) &&
+           widens(joined->b, element);
+  const auto* node = value.as<Binary>();
+  const bool simple =
+      node && (node->op == BinaryOp::Add || node->op == BinaryOp::Sub || node->op == BinaryOp::Mul);
+  return simple && widens(node->a, element) && widens(node->b, element);
+}
+
+// Shorter vectors bring nothing.
+constexpr std::int64_t fewest_lanes = 4;
+
+// How many elements go through registers at once; 0: one by one.
+std::int64_t lanes_of(const Window& window, const Steps& steps, const Target& target) {
+  const auto extent = window.around.back().as<For>()->extent.as_int();
+  const ScalarVar element = iter_of(*window.block, *window.around.back().as<For>())->var;
+  if (!window.block->init.defined() || !extent || steps.least < 0 || window.place.empty() ||
+      window.place.back().as_var() != element)
+    return 0;
+  std::vector<const Store*> stores = window.stores;
+  collect_stores(window.block->init, stores);
+  std::int64_t narrowest = sizeof(std::int64_t);
+  for (const Store* store : stores) {
+    const DType dtype = store->buffer.dtype();
+    if (!has_lanes(dtype) || !widens(store->value, element)) return 0;
+    narrowest = std::min<std::int64_t>(narrowest, size_of(dtype));
+  }
+  std::int64_t lanes = target.vector_bytes / narrowest;
+  while (lanes > *extent) lanes /= 2;
+  return lanes < fewest_lanes ? 0 : lanes;
+}
+
+// The loop over the elements a vector at a time.
+class VectorWindow {
+ public:
+  VectorWindow(const Window& window, std::int64_t lanes)
+      : window_(window),
+        span_(window.block_stmt->span),
+        lanes_(lanes),
+        along_(*window.around.back().as<For>()),
+        round_(along_.var.name() + "_0", along_.var.dtype()),
+        axis_(iter_of(*window.block, along_)->var.name() + "_0", along_.var.dtype()) {
+    for (const Buffer& buffer : window.held)
+      held_.emplace_back(buffer.name() + "_held", buffer.dtype(), std::vector<Scalar>{number(lanes)},
+                         "local");
+    const std::int64_t extent = *along_.extent.as_int();
+    rounds_ = (extent + lanes - 1) / lanes;
+    const Scalar begin = use(axis_) * number(lanes);
+    if (rounds_ > 1) first_ = extent % lanes == 0 ? begin : min(begin, number(extent - lanes));
+  }
+
+  Stmt write() const {
+    std::vector<Stmt> body, joined;
+    add_lanes(window_.block->init, body);
+    add_lanes(window_.block->body, joined);
+    Stmt updates = seq(std::move(joined), span_);
+    ScalarMap by_loops;
+    for (std::size_t i = window_.updates.size(); i-- > 0;) {
+      For loop = *window_.updates[i].as<For>();
+      by_loops.emplace(iter_of(*window_.block, loop)->var.id(), use(loop.var));
+      loop.kind = LoopKind::Unrolled;
+      loop.body = updates;
+      updates = make_stmt(std::move(loop), window_.updates[i]->span);
+    }
+    BlockStmt block = *window_.block;
+    block.reads = block.writes = std::nullopt;
+    block.init = {};
+    const ScalarVar element = iter_of(*window_.block, along_)->var;
+    std::erase_if(block.iters, [&](const IterVar& iter) {
+      return iter.kind == IterKind::Reduce || (iter.var == element && rounds_ == 1);
+    });
+    for (IterVar& iter : block.iters) {
+      if (iter.var != element) continue;
+      iter.var = axis_;
+      iter.extent = number(rounds_);
+      iter.binding = use(round_);
+    }
+    block.allocations = held_;
+    body.push_back(substitute(updates, by_loops));
+    for (std::size_t i = 0; i < held_.size(); ++i) body.push_back(stored(i));
+    block.body = seq(std::move(body), span_);
+    Stmt result = make_stmt(std::move(block), span_, window_.block_stmt->comments);
+    for (std::size_t i = window_.around.size(); i-- > 0;) {
+      For loop = *window_.around[i].as<For>();
+      loop.kind = LoopKind::Serial;
+      loop.body = result;
+      if (i + 1 == window_.around.size()) {
+        if (rounds_ == 1) continue;
+        loop.var = round_;
+        loop.extent = number(rounds_);
+      }
+      result = make_stmt(std::move(loop), window_.around[i]->span);
+    }
+    return result;
+  }
+
+ private:
+  Scalar number(std::int64_t value) const { return int_literal(along_.var.dtype(), value); }
+  Scalar element(const Scalar& lane) const { return first_.defined() ? first_ + lane : lane; }
+  Stmt in_lanes(const ScalarVar& lane, Stmt body) const {
+    return make_stmt(For{lane, number(0), number(lanes_), LoopKind::Vectorized, std::move(body), {}}, span_);
+  }
+  ScalarMap at(const ScalarVar& lane) const {
+    return {{iter_of(*window_.block, along_)->var.id(), element(use(lane))},
+            {along_.var.id(), element(use(lane))}};
+  }
+  // The stores of the statement, each for all lanes.
+  void add_lanes(const Stmt& stmt, std::vector<Stmt>& into) const {
+    if (const auto* sequence = stmt.as<SeqStmt>()) {
+      for (const Stmt& child : sequence->body) add_lanes(child, into);
+      return;
+    }
+    const ScalarVar lane("lane", along_.var.dtype());
+    into.push_back(in_lanes(lane, substitute(in_registers(stmt, window_, held_, {use(lane)}), at(lane))));
+  }
+  Stmt stored(std::size_t i) const {
+    const ScalarVar lane("lane", along_.var.dtype());
+    const Stmt store = make_stmt(Store{window_.held[i], window_.place, load(held_[i], {use(lane)})}, span_);
+    return in_lanes(lane, substitute(store, at(lane)));
+  }
+
+  const Window& window_;
+  const Span span_;
+  const std::int64_t lanes_;
+  const For& along_;
+  std::vector<Buffer> held_;
+  const ScalarVar round_, axis_;  // of the vectors of a row: the loop and the block have one each
+  std::int64_t rounds_ = 1;
+  Scalar first_;  // element of a round; undefined: 0
+};
+
 }  // namespace
 
-std::optional<Stmt> unroll_windows(const Stmt& stmt, RangeProver& prover) {
+std::optional<Stmt> unroll_windows(const Stmt& stmt, RangeProver& prover, const Target& target) {
   const auto window = window_of(stmt);
-  if (!window || !pays(*window, prover)) return std::nullopt;
+  const auto steps = window ? steps_of(*window, prover) : std::nullopt;
+  if (!steps) return std::nullopt;
+  if (const std::int64_t lanes = lanes_of(*window, *steps, target); lanes > 0)
+    return VectorWindow(*window, lanes).write();
   const Span span = window->block_stmt->span;
   std::vector<Buffer> registers;
   for (const Buffer& buffer : window->held)

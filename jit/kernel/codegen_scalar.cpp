@@ -352,12 +352,15 @@ llvm::Value* ScalarEmitter::shift(BinaryOp op, llvm::Value* a, llvm::Value* b, c
 }
 
 llvm::Value* ScalarEmitter::compare(const Compare& node) {
-  const DType dtype = node.a.dtype();
   llvm::Value* a = scalar(node.a);
-  llvm::Value* b = scalar(node.b);
+  return compared_as(node.op, a, scalar(node.b), node.a.dtype());
+}
+
+// Of two values, or of vectors lane by lane.
+llvm::Value* ScalarEmitter::compared_as(CompareOp op, llvm::Value* a, llvm::Value* b, DType dtype) {
   using P = llvm::CmpInst::Predicate;
   if (is_float(dtype)) {
-    switch (node.op) {
+    switch (op) {
       case CompareOp::Eq:
         return builder_.CreateFCmp(P::FCMP_OEQ, a, b);
       case CompareOp::Ne:
@@ -372,7 +375,7 @@ llvm::Value* ScalarEmitter::compare(const Compare& node) {
         return builder_.CreateFCmp(P::FCMP_OGE, a, b);
     }
   }
-  return compared(builder_, node.op, a, b, is_signed_int(dtype));
+  return compared(builder_, op, a, b, is_signed_int(dtype));
 }
 
 // Whether evaluating it although it is not needed costs little and cannot fault.

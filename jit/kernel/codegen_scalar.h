@@ -75,6 +75,7 @@ class ScalarEmitter {
   llvm::Value* shift(BinaryOp op, llvm::Value* a, llvm::Value* b, const Binary& node, DType dtype, Span span);
   llvm::Value* float_binary(BinaryOp op, llvm::Value* a, llvm::Value* b, DType dtype);
   llvm::Value* compare(const Compare& node);
+  llvm::Value* compared_as(CompareOp op, llvm::Value* a, llvm::Value* b, DType dtype);
   llvm::Value* logical(const Logical& node);
   llvm::Value* extreme_of_halves(llvm::Value* a, llvm::Value* b, bool largest);
   llvm::Value* select(const Select& node, DType dtype);

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "ir/rewriting/rewrite.h"
 #include "loops/accesses.h"
+#include "loops/extremes.h"
 #include "loops/faults.h"
 #include "loops/iterations.h"
 
@@ -16,6 +18,17 @@ constexpr std::int64_t most_lanes = 64;
 // Dtypes that are the same in memory and in registers.
 bool plain(DType dtype) {
   return dtype == DType::Float32 || dtype == DType::Float64 || dtype == DType::Int32 || dtype == DType::Int64;
+}
+
+// Lanes further apart are loaded one by one.
+constexpr std::int64_t widest_step = 4;
+
+bool has_halves(const Scalar& value) {
+  bool found = false;
+  for_each_scalar(value, [&](const Scalar& part) {
+    found = found || part.dtype() == DType::Float16 || part.dtype() == DType::BFloat16;
+  });
+  return found;
 }
 
 bool lane_wise(BinaryOp op, DType dtype) {
@@ -81,21 +94,68 @@ llvm::Value* VectorEmitter::vector(const Scalar& value, const Lanes& lanes) {
   if (const auto* n = value.as<Load>()) return vector_load(*n, value.span(), lanes);
   if (const auto* n = value.as<Binary>(); n && lane_wise(n->op, value.dtype()))
     return vector_binary(*n, lanes);
-  return lane_by_lane(value, lanes);
+  llvm::Value* made = nullptr;
+  if (const auto* n = value.as<Select>(); n && plain(value.dtype()) && !has_halves(value))
+    made = vector_choice(*n, lanes);
+  if (const auto* n = value.as<Logical>()) made = vector_logical(*n, lanes);
+  if (const auto* n = value.as<Compare>(); n && plain(n->a.dtype())) {
+    llvm::Value* a = vector(n->a, lanes);
+    made = compared_as(n->op, a, vector(n->b, lanes), n->a.dtype());
+  }
+  return made ? made : lane_by_lane(value, lanes);
 }
 
 llvm::Value* VectorEmitter::vector_load(const Load& load, Span span, const Lanes& lanes) {
   const DType dtype = load.buffer->dtype();
   const auto slot = frame_.buffers.find(load.buffer->id());
-  const bool side_by_side = plain(dtype) && slot != frame_.buffers.end() && slot->second.strides.empty() &&
-                            pace_of(*load.buffer, load.indices, lanes.loop.var, prover_) == Pace::Along;
-  if (!side_by_side) return lane_by_lane(relish::load(*load.buffer, load.indices, span), lanes);
+  const bool compact = plain(dtype) && slot != frame_.buffers.end() && slot->second.strides.empty();
+  const std::int64_t step = compact ? step_of(load, lanes) : 0;
+  if (step == 0) return lane_by_lane(relish::load(*load.buffer, load.indices, span), lanes);
   const std::size_t scalars = frame_.scalar_order.size(), buffers = frame_.buffer_order.size();
   define(lanes.loop.var, {nullptr, lanes.begin, nullptr});
   llvm::Value* address = element_address(*load.buffer, load.indices, span);
   leave_scope(scalars, buffers);
-  return builder_.CreateAlignedLoad(llvm::FixedVectorType::get(memory_type(dtype), lanes.count), address,
-                                    llvm::Align(static_cast<std::uint64_t>(size_of(dtype))));
+  return strided_load(memory_type(dtype), address, step, lanes.count,
+                      llvm::Align(static_cast<std::uint64_t>(size_of(dtype))));
+}
+
+// By how many elements the lanes of a load are apart: 1, or a few; 0 of every other load.
+std::int64_t VectorEmitter::step_of(const Load& load, const Lanes& lanes) {
+  if (pace_of(*load.buffer, load.indices, lanes.loop.var, prover_) == Pace::Along) return 1;
+  std::int64_t step = 0;
+  for (std::size_t d = 0; d < load.indices.size(); ++d) {
+    const auto stride = prover_.stride(load.indices[d], lanes.loop.var);
+    const auto by = stride ? stride->constant() : std::nullopt;
+    const bool last = d + 1 == load.indices.size();
+    if (!by || (!last && *by != 0) || !prover_.in_range(load.indices[d], load.buffer->shape()[d])) return 0;
+    step = *by;
+  }
+  return step > 1 && step <= widest_step ? step : 0;
+}
+
+// As many vectors as lanes are apart hold all that is between the first and the last lane, and no more.
+llvm::Value* VectorEmitter::strided_load(llvm::Type* element, llvm::Value* address, std::int64_t step,
+                                         unsigned count, llvm::Align align) {
+  auto* type = llvm::FixedVectorType::get(element, count);
+  if (step == 1) return builder_.CreateAlignedLoad(type, address, align);
+  const std::int64_t wide = count, last = (wide - 1) * step + 1 - wide;
+  llvm::Value* all = nullptr;
+  for (std::int64_t part = 0; part < step; ++part) {
+    const std::int64_t begin = std::min(part * wide, last);
+    llvm::Value* held =
+        builder_.CreateAlignedLoad(type, builder_.CreateGEP(element, address, int64(begin)), align);
+    std::vector<int> lanes;
+    for (std::int64_t lane = 0; lane < wide; ++lane) {
+      const std::int64_t at = lane * step, in = std::min(at / wide, step - 1);
+      if (in == part)
+        lanes.push_back(static_cast<int>(at - begin + (part > 0 ? wide : 0)));
+      else
+        lanes.push_back(in < part ? static_cast<int>(lane) : llvm::PoisonMaskElem);
+    }
+    all = part == 0 ? builder_.CreateShuffleVector(held, lanes)
+                    : builder_.CreateShuffleVector(all, held, lanes);
+  }
+  return all;
 }
 
 llvm::Value* VectorEmitter::vector_binary(const Binary& node, const Lanes& lanes) {
@@ -110,6 +170,27 @@ llvm::Value* VectorEmitter::vector_binary(const Binary& node, const Lanes& lanes
     default:
       return builder_.CreateMul(a, b);
   }
+}
+
+// As ScalarEmitter::select, where both sides may be computed; null elsewhere.
+llvm::Value* VectorEmitter::vector_choice(const Select& node, const Lanes& lanes) {
+  if (const auto extreme = as_extreme(node)) {
+    llvm::Value* a = vector(extreme->a, lanes);
+    llvm::Value* b = vector(extreme->b, lanes);
+    return extreme->largest ? builder_.CreateMaximum(a, b) : builder_.CreateMinimum(a, b);
+  }
+  if (!is_bool(node.condition.dtype()) || !cheap_and_safe(node.a) || !cheap_and_safe(node.b)) return nullptr;
+  llvm::Value* condition = vector(node.condition, lanes);
+  llvm::Value* a = vector(node.a, lanes);
+  return builder_.CreateSelect(condition, a, vector(node.b, lanes));
+}
+
+// As ScalarEmitter::logical, where nobody can see that the second operand was computed; null elsewhere.
+llvm::Value* VectorEmitter::vector_logical(const Logical& node, const Lanes& lanes) {
+  if (!is_bool(node.a.dtype()) || !is_bool(node.b.dtype()) || !cheap_and_safe(node.b)) return nullptr;
+  llvm::Value* a = vector(node.a, lanes);
+  llvm::Value* b = vector(node.b, lanes);
+  return node.op == LogicalOp::And ? builder_.CreateAnd(a, b) : builder_.CreateOr(a, b);
 }
 
 // As ScalarEmitter::update: products are joined to a sum with one rounding where the machine can, in sums

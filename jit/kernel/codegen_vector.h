@@ -24,7 +24,12 @@ class VectorEmitter : protected ScalarEmitter {
   bool fits(const For& loop, const Store& store);
   llvm::Value* vector(const Scalar& value, const Lanes& lanes);
   llvm::Value* vector_load(const Load& load, Span span, const Lanes& lanes);
+  std::int64_t step_of(const Load& load, const Lanes& lanes);
+  llvm::Value* strided_load(llvm::Type* element, llvm::Value* address, std::int64_t step, unsigned count,
+                            llvm::Align align);
   llvm::Value* vector_binary(const Binary& node, const Lanes& lanes);
+  llvm::Value* vector_choice(const Select& node, const Lanes& lanes);
+  llvm::Value* vector_logical(const Logical& node, const Lanes& lanes);
   llvm::Value* vector_update(const Store& store, const Update& update, const Lanes& lanes);
   llvm::Value* lane_by_lane(const Scalar& value, const Lanes& lanes);
   bool moves(const Scalar& value, const Lanes& lanes);

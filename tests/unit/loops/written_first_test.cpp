@@ -48,6 +48,21 @@ TEST_CASE("written first: an index that counts several loops covers the product 
   CHECK_FALSE(all_written(in_loops("a + b", "a, b in T.grid(3, 8)")));
 }
 
+TEST_CASE("written first: both branches of a condition that does not read it") {
+  const auto branches = [](const char* condition, const char* other) {
+    return std::string("            if ") + condition +
+           ":\n                for i in range(24):\n                    held[i] = T.float32(1)\n" + other;
+  };
+  const char* all =
+      "            else:\n                for i in range(24):\n                    held[i] = T.float32(0)\n";
+  const char* some =
+      "            else:\n                for i in range(23):\n                    held[i] = T.float32(0)\n";
+  CHECK(all_written(branches("C[0] == T.float32(0)", all)));
+  CHECK_FALSE(all_written(branches("C[0] == T.float32(0)", some)));
+  CHECK_FALSE(all_written(branches("C[0] == T.float32(0)", "")));
+  CHECK_FALSE(all_written(branches("held[0] == T.float32(0)", all)));
+}
+
 TEST_CASE("independent iterations: what loops around count moves no store") {
   const auto inner = [](const std::string& store) {
     const PrimFuncPtr function = prim_func(

@@ -203,7 +203,96 @@ std::vector<NestText> contractions() {
   return nests;
 }
 
+// An image, a filter and what its windows give: `at` is the place in the image of the element y, x and the
+// filter's p, q.
+NestText windows(const char* name, const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b,
+                 const std::vector<std::int64_t>& c, const std::string& y, const std::string& x,
+                 bool guarded) {
+  const std::string value = fmt::format("A[n0, c0, {}, {}] * B[o0, c0, p0, q0]", y, x);
+  return {
+      name, a, b, c,
+      block(fmt::format("n, o, y, x, c, p, q in T.grid({}, {}, {}, {}, {}, {}, {})", c[0], c[1], c[2], c[3],
+                        b[1], b[2], b[3]),
+            "n0, o0, y0, x0, c0, p0, q0 = T.axis.remap(\"SSSSRRR\", [n, o, y, x, c, p, q])",
+            "C[n0, o0, y0, x0]",
+            guarded ? fmt::format("T.if_then_else({0} >= 0 and {0} < {1} and {2} >= 0 and {2} < {3}, {4}, "
+                                  "T.float32(0))",
+                                  y, a[2], x, a[3], value)
+                    : value)};
+}
+
+std::vector<NestText> images() {
+  std::vector<NestText> nests{
+      windows("plain", {2, 3, 10, 20}, {4, 3, 3, 3}, {2, 4, 8, 18}, "y0 + p0", "x0 + q0", false),
+      windows("padded", {2, 3, 9, 17}, {5, 3, 3, 3}, {2, 5, 9, 17}, "y0 + p0 - 1", "x0 + q0 - 1", true),
+      windows("far apart", {1, 2, 9, 31}, {4, 2, 3, 3}, {1, 4, 9, 31}, "y0 + p0 * 2 - 2", "x0 + q0 * 3 - 3",
+              true),
+      windows("backwards", {2, 3, 9, 17}, {5, 3, 3, 2}, {2, 5, 9, 16}, "y0 + 1 - p0", "x0 + 1 - q0", true),
+      windows("one term along memory", {2, 3, 12, 16}, {4, 3, 5, 1}, {2, 4, 8, 16}, "y0 + p0", "x0 + q0", false),
+      windows("many channels", {2, 40, 6, 15}, {3, 40, 3, 3}, {2, 3, 6, 15}, "y0 + p0 - 1", "x0 + q0 - 1",
+              true)};
+  nests.push_back({"one channel",
+                   {6, 18},
+                   {4, 3, 3},
+                   {4, 4, 16},
+                   "for o, y, x, p, q in T.grid(4, 4, 16, 3, 3):\n"
+                   "    C[o, y, x] = C[o, y, x] + B[o, p, q] * A[y + p, x + q]"});
+  nests.push_back({"a line",
+                   {2, 3, 44},
+                   {4, 3, 5},
+                   {2, 4, 40},
+                   "for n, o, x, c, q in T.grid(2, 4, 40, 3, 5):\n"
+                   "    C[n, o, x] = C[n, o, x] + A[n, c, x + q] * B[o, c, q]"});
+  nests.push_back({"a solid",
+                   {2, 3, 4, 9, 16},
+                   {4, 3, 2, 3, 3},
+                   {2, 4, 3, 7, 14},
+                   "for n, o, z, y, x, c, r, p, q in T.grid(2, 4, 3, 7, 14, 3, 2, 3, 3):\n"
+                   "    C[n, o, z, y, x] = C[n, o, z, y, x] + A[n, c, z + r, y + p, x + q] * B[o, c, r, p, "
+                   "q]"});
+  return nests;
+}
+
+bool has_windows(const Module& module) { return print(module).find("_windows") != std::string::npos; }
+
 }  // namespace
+
+TEST_CASE("contraction: places that neighbouring columns see are copied once") {
+  const Target wide{.vector_bytes = 64, .vector_registers = 32, .least_products = 0};
+  for (const NestText& nest : images()) {
+    INFO(nest.name);
+    const ModulePtr module = module_of(nest);
+    CHECK(has_windows(schedule(*module, wide)));
+    check_same(nest, module, wide);
+    check_same(nest, module, small_tiles);
+  }
+}
+
+TEST_CASE("contraction: columns are copied where they see no common places, or sums between them cost more") {
+  const Target wide{.vector_bytes = 64, .vector_registers = 32, .least_products = 0};
+  const std::vector<NestText> others{
+      windows("with steps", {2, 3, 17, 35}, {4, 3, 3, 3}, {2, 4, 8, 17}, "y0 * 2 + p0", "x0 * 2 + q0", false),
+      windows("small images, many rows", {16, 3, 4, 4}, {128, 3, 3, 3}, {16, 128, 4, 4}, "y0 + p0 - 1",
+              "x0 + q0 - 1", true),
+      {"one term for two columns",
+       {3, 12, 20},
+       {4, 3, 5},
+       {4, 8, 16},
+       "for o, y, x, c, p in T.grid(4, 8, 16, 3, 5):\n"
+       "    C[o, y, x] = C[o, y, x] + A[c, y + p, x + p] * B[o, c, p]"},
+      {"a column also alone",
+       {3, 12, 20},
+       {4, 3, 5},
+       {4, 8, 16},
+       "for o, y, x, c, p in T.grid(4, 8, 16, 3, 5):\n"
+       "    C[o, y, x] = C[o, y, x] + T.if_then_else(x < 11, A[c, y, x + p] * B[o, c, p], T.float32(0))"}};
+  for (const NestText& nest : others) {
+    INFO(nest.name);
+    const ModulePtr module = module_of(nest);
+    CHECK_FALSE(has_windows(schedule(*module, wide)));
+    check_same(nest, module, wide);
+  }
+}
 
 TEST_CASE("contraction: every form is cut into tiles that compute the same") {
   for (const NestText& nest : contractions()) {

@@ -275,3 +275,35 @@ TEST_CASE("fuse: nothing changes where there is nothing to fuse") {
   CHECK(fused.function("main") == lowered.function("main"));
   CHECK(fused.prim_func("exp") == lowered.prim_func("exp"));
 }
+
+TEST_CASE("fuse: of several results the one that is taken is computed alone, in the call that takes it") {
+  const std::string params =
+      tensors("x", "(2, 3, 8, 8)") + ", " + tensors("w", "(3, 3, 3, 3)") + ", " + tensors("gbmv", "(3,)");
+  const std::string norm =
+      "        c = R.nn.conv2d(x, w, padding=1)\n"
+      "        n = R.nn.batch_norm(c, g, b, m, v, axis=1, training=False)\n";
+  const auto values = [] {
+    std::vector<Value> args{Value(numbers(DType::Float32, {2, 3, 8, 8}, 1)),
+                            Value(numbers(DType::Float32, {3, 3, 3, 3}, 2))};
+    for (int i = 0; i < 3; ++i) args.emplace_back(numbers(DType::Float32, {3}, 3 + i));
+    Tensor variances = numbers(DType::Float32, {3}, 6);
+    for (std::int64_t i = 0; i < 3; ++i) variances.set_double(i, 1 + static_cast<double>(i));
+    args.emplace_back(variances);
+    return args;
+  };
+  const ModulePtr one = read_function(params, norm + "        r = n[0]\n        return R.nn.relu(r)\n");
+  const Module joined = check_fused(one, values(), 1e-5);
+  CHECK(calls_of(joined) == 1);
+  CHECK(joined.prim_func("batch_norm") == nullptr);
+  // Another result, or all of them, are seen: the call keeps them.
+  for (const char* rest : {"        r = n[0]\n        s = n[2]\n        return (R.nn.relu(r), s)\n",
+                           "        r = n[0]\n        return (R.nn.relu(r), n)\n"}) {
+    const ModulePtr several = read_function(params, norm + rest);
+    const Module kept = fuse(legalize(*several));
+    CHECK(calls_of(kept) == 3);
+    CHECK(kept.prim_func("batch_norm") != nullptr);
+  }
+  // A result that the others are made of goes with them: these are not needed.
+  const ModulePtr last = read_function(params, norm + "        r = n[1]\n        return R.negative(r)\n");
+  CHECK(calls_of(fuse(legalize(*last))) == 2);
+}

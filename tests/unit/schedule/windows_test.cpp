@@ -1,7 +1,11 @@
 // Windows: few updates of each element go through local buffers, in the order of the text.
 #include <fmt/format.h>
 
+#include <cmath>
+
+#include "stdlib/stdlib.h"
 #include "tests/unit/schedule/helpers.h"
+#include "transform/legalize.h"
 
 using namespace relish;
 using namespace relish::test;
@@ -68,4 +72,66 @@ TEST_CASE("windows: what goes far, is read elsewhere, or is long keeps its loops
       nest("(40, 44)", "(40, 40)", "i, k, x in T.grid(40, 4, 40)", "i0, k0, x0", "SRS",
            "                C[i0, x0] = A[i0, x0 + k0] - C[i0, x0]\n")};
   for (const ModulePtr& module : others) CHECK_FALSE(has_local(schedule(*module, small_tiles)));
+}
+
+TEST_CASE("windows: a vector of elements at once, the last of which ends with the row") {
+  const Target wide{.vector_bytes = 64, .vector_registers = 32};
+  for (const std::int64_t columns : {4, 7, 14, 16, 17, 32, 45}) {
+    for (const std::int64_t step : {1, 2, 3, 4}) {
+      INFO(columns << " " << step);
+      const auto made = [&](const std::string& init, const std::string& value) {
+        return nest(fmt::format("(3, {})", columns * step + 2), fmt::format("(3, {})", columns),
+                    fmt::format("i, x, k in T.grid(3, {}, 3)", columns), "i0, x0, k0", "SSR",
+                    init + "                C[i0, x0] = " + value + "\n");
+      };
+      const std::string begins =
+          "                with T.init():\n                    C[i0, x0] = T.float32(1)\n";
+      const std::string place = fmt::format("A[i0, x0 * {} + k0]", step);
+      for (const std::string& value :
+           {place + " - C[i0, x0] * T.float32(2)",
+            fmt::format("T.Select({0} > C[i0, x0] and {0} < T.float32(4), {0}, C[i0, x0])", place)}) {
+        const ModulePtr module = made(begins, value);
+        check_schedules(module, numbers(module), "");
+        CHECK(print(schedule(*module, wide)).find("C_held[lane]") != std::string::npos);
+      }
+      // What is only joined to, and what is no simple instruction, goes one by one.
+      const ModulePtr rounded =
+          made(begins, "C[i0, x0] - T.Cast(\"float32\", T.Cast(\"int32\", " + place + "))");
+      check_schedules(rounded, numbers(rounded), "");
+      for (const ModulePtr& module : {rounded, made("", "C[i0, x0] + " + place)})
+        CHECK(print(schedule(*module, wide)).find("C_held[lane]") == std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("windows: largest cells by vectors, with zeros of both signs and what is no number") {
+  install_stdlib();
+  const ModulePtr module = std::make_shared<const Module>(
+      legalize(*read_module("test.relish",
+                            "@I.ir_module\nclass M:\n    @R.function\n"
+                            "    def main(x: R.Tensor((3, 10, 44), \"float32\")):\n"
+                            "        return R.nn.max_pool1d(x, pool_size=3, strides=2)\n")));
+  Tensor data = small_numbers(DType::Float32, {3, 10, 44}, 7).tensor();
+  for (std::int64_t i = 0; i < data.size(); ++i) {
+    if (i % 5 == 0) data.set_double(i, i % 2 == 0 ? 0.0 : -0.0);
+    if (i % 41 == 0) data.set_double(i, std::nan(""));
+  }
+  const auto interpreter = make_interpreter();
+  const Tensor wanted = interpreter->call(module, "main", {Value(data)}).tensor();
+  for (const Target& target : many_targets()) {
+    const auto after = std::make_shared<const Module>(schedule(*module, target));
+    INFO(print(*after));
+    const Tensor found = interpreter->call(after, "main", {Value(data)}).tensor();
+    const Tensor compiled =
+        make_jit({.threads = 2, .target = target})->call(module, "main", {Value(data)}).tensor();
+    for (std::int64_t i = 0; i < wanted.size(); ++i) {
+      for (const Tensor* other : {&found, &compiled}) {
+        const double a = wanted.get_double(i), b = other->get_double(i);
+        REQUIRE(std::isnan(a) == std::isnan(b));
+        if (std::isnan(a)) continue;
+        REQUIRE(a == b);
+        REQUIRE(std::signbit(a) == std::signbit(b));
+      }
+    }
+  }
 }
