@@ -5,6 +5,7 @@
 
 #include "stdlib/catalog.h"
 #include "stdlib/embedded.h"
+#include "support/choices.h"
 #include "support/failure.h"
 #include "support/suggest.h"
 #include "support/value_text.h"
@@ -30,11 +31,12 @@ class Options {
       if (find(name)) continue;
       std::vector<std::string> names;
       for (const CatalogOption& option : options) names.emplace_back(option.name);
-      refuse(owner, "option.unknown", fmt::format("unknown option '{}'{}", name, did_you_mean(name, names)));
+      refuse(owner, "option.unknown", fmt::format("unknown option '{}'{}", name, among_choices(name, names)));
     }
     for (const CatalogOption& option : options) {
       if (option.required && !find_attribute(given, option.name))
-        refuse(owner, "option.missing", fmt::format("the option {} is missing", option.name));
+        refuse(owner, "option.missing",
+               fmt::format("the option {0} is missing; write {1}({0}=…)", option.name, owner));
     }
   }
 

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "stdlib/foreign_calls.h"
+
 namespace relish {
 
 // The operator, without "R.", that has this last word of a name elsewhere; nothing for other words.
@@ -14,8 +16,10 @@ std::optional<std::string_view> operator_called_elsewhere(std::string_view word)
 // What to write for a word that no operator here has the meaning of: an expression, or an empty text where
 // there is none. Nothing for words that are not known.
 std::optional<std::string> written_instead(std::string_view word);
-// The same for a method of the value `object`, which stands in the place of x.
-std::optional<std::string> written_instead(std::string_view word, std::string_view object);
+// The same for a method of the value `object`, which stands in the place of x. What is for statements alone
+// says so anywhere else.
+std::optional<std::string> written_instead(std::string_view word, std::string_view object,
+                                           ProposalPlace place = ProposalPlace::Both);
 // A row of the table, as the manual and the tests need it.
 struct ForeignRow {
   std::string_view word;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "ir/operators/foreign_keywords.h"
+#include "stdlib/foreign_calls.h"
 #include "stdlib/foreign_names.h"
 
 namespace relish {
@@ -48,6 +49,13 @@ std::string foreign_markdown() {
   add_rows(text, {ForeignRow::Kind::Operator}, true);
   text += "\n## Written otherwise\n\n`x`, `y` are tensors, `v`, `w` vectors, `images` is (N, C, H, W).\n";
   add_rows(text, {ForeignRow::Kind::Expression, ForeignRow::Kind::Statement, ForeignRow::Kind::Words}, true);
+  text +=
+      "\n## Calls\n\nWhat a message writes for a call, with its own arguments: `x?` may be missing, `x=2` is given so, and\n"
+      "`*shape` is given one by one.\n\n| there | here |\n| --- | --- |\n";
+  for (const ForeignCallRow& row : foreign_call_rows()) {
+    if (row.write.empty()) continue;
+    text += fmt::format("| `{}` | `{}`{} |\n", call_text_of(row), cell(written_text_of(row)), row.note);
+  }
   text +=
       "\n## Names of arguments\n\nThese are taken with the same meaning, in functions and in statements.\n";
   text += "\n| there | here |\n| --- | --- |\n";

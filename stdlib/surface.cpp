@@ -350,7 +350,7 @@ std::optional<std::string> meant_operator(std::string_view wanted, std::span<con
   for (const FormerOperator& each : former)
     if (each.name == word) return std::string(each.today);
   if (const auto here = operator_called_elsewhere(word)) return std::string(*here);
-  if (written_instead(word)) return std::nullopt;
+  if (written_instead(word) || !foreign_rows_of(word).empty()) return std::nullopt;
   return nearest_op(wanted, others);
 }
 
@@ -367,9 +367,10 @@ std::optional<std::string> exact_operator(std::string_view word) {
   return found ? std::optional(std::string(found->name)) : std::nullopt;
 }
 
-std::string method_advice(std::string_view method, std::string_view object, bool has_arguments) {
-  if (const auto instead = written_instead(method, object))
-    return instead->empty() ? "" : fmt::format("; write {}", *instead);
+std::string method_advice(std::string_view method, std::string_view object, bool has_arguments,
+                          ProposalPlace place) {
+  if (const auto instead = written_instead(method, object, place))
+    return instead->empty() ? "; nothing here does what it does" : fmt::format("; write {}", *instead);
   const std::optional<std::string> op = exact_operator(method);
   return op ? fmt::format("; write R.{}({}{})", *op, object, has_arguments ? ", …" : "") : "";
 }

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "stdlib/foreign_calls.h"
+
 namespace relish {
 
 // "core", "nn", "ext": used by models; "exotic": quantisation, vision, distribution; "vm": of lowered
@@ -34,8 +36,10 @@ std::optional<std::string> meant_operator(std::string_view wanted,
 // The operator that a word names without doubt: its name, its last part where only one operator has it, or
 // what another library calls it. Without "R.".
 std::optional<std::string> exact_operator(std::string_view word);
-// The end of a message about a method that a tensor does not have: "; write R.sum(x)", or nothing.
-std::string method_advice(std::string_view method, std::string_view object, bool has_arguments);
+// The end of a message about a method that a tensor does not have: "; write R.sum(x)", that nothing
+// does what it does, or nothing.
+std::string method_advice(std::string_view method, std::string_view object, bool has_arguments,
+                          ProposalPlace place = ProposalPlace::Function);
 // The end of a message about a name that is no operator: "; did you mean 'R.exp'?", "; write 1 / x", or
 // nothing.
 std::string operator_advice(std::string_view wanted, std::span<const std::string_view> others = {});

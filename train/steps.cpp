@@ -8,8 +8,8 @@
 
 #include "ir/calls/entry.h"
 #include "runtime/format.h"
+#include "support/choices.h"
 #include "support/counted.h"
-#include "support/suggest.h"
 #include "train/evaluate.h"
 #include "train/finite.h"
 #include "train/labels.h"
@@ -181,7 +181,7 @@ TrainingState TrainingSteps::initial_state() const {
   for (const auto& [name, tensor] : options_.parameters) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       fail(ErrorClass::Usage, options_.parameters_place, "train.params",
-           fmt::format("params: no parameter '{}'{}", name, did_you_mean(name, known)));
+           fmt::format("params: no parameter '{}'{}", name, among_choices(name, known)));
     }
   }
 

@@ -9,7 +9,7 @@
 #include "ir/calls/entry.h"
 #include "ir/operators/user_gradient.h"
 #include "ir/verify/verify.h"
-#include "support/suggest.h"
+#include "support/choices.h"
 #include "transform/parameter_marks.h"
 #include "transform/rebuild.h"
 
@@ -93,7 +93,7 @@ Module bind_params(const Module& module, std::string_view name, const std::map<s
     const auto found = std::find(parameter_names.begin(), parameter_names.end(), wanted);
     if (found == parameter_names.end()) {
       fail(ErrorClass::Usage, function->span, "parameter.unknown",
-           fmt::format("{} has no parameter '{}'{}", name, wanted, did_you_mean(wanted, parameter_names)));
+           fmt::format("{} has no parameter '{}'{}", name, wanted, among_choices(wanted, parameter_names)));
     }
     bound.emplace(found - parameter_names.begin(), tensor);
   }

@@ -7,9 +7,9 @@
 
 #include "ir/operators/user_gradient.h"
 #include "ir/verify/verify.h"
+#include "support/choices.h"
 #include "support/failure.h"
 #include "support/render.h"
-#include "support/suggest.h"
 #include "transform/rebuild.h"
 
 namespace relish {
@@ -42,7 +42,7 @@ Module bind_symbols(const Module& module, std::string_view name,
     if (std::find(known.begin(), known.end(), wanted) == known.end()) {
       fail(ErrorClass::Usage, function->span, "bind_symbols.name",
            fmt::format("no parameter of {} has a size '{}'{}", name, printable(wanted),
-                       did_you_mean(wanted, known)));
+                       among_choices(wanted, known)));
     }
     RELISH_CHECK(size >= 0, wanted);
   }

@@ -8,6 +8,7 @@
 
 #include "ir/printer/printer.h"
 #include "ir/verify/verify.h"
+#include "support/choices.h"
 #include "support/glob.h"
 #include "support/render.h"
 #include "support/suggest.h"
@@ -96,7 +97,7 @@ void check_trained(const Function& function, const std::vector<std::string>& nam
     const auto found = std::find(all.begin(), all.end(), name);
     if (found == all.end()) {
       fail(ErrorClass::Usage, function.span, "parameter.unknown",
-           fmt::format("{} has no parameter '{}'{}", function.name, name, did_you_mean(name, all)));
+           fmt::format("{} has no parameter '{}'{}", function.name, name, among_choices(name, all)));
     }
     const Var& param = function.params[static_cast<std::size_t>(found - all.begin())];
     if (is_among(buffers, name)) {

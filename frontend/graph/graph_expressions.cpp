@@ -174,10 +174,12 @@ Expr GraphValues::single_value(const ast::Expr& expr) {
       type_error(expr.span, "expression.value",
                  fmt::format("found '{}' without its arguments", printable(name)));
     }
+    const std::string foreign = is_value(*attribute->object) ? "" : library_hint(*attribute);
     type_error(expr.span, "attribute.value",
                fmt::format("found {} in an R.function{}", ast::describe(expr),
                            is_value(*attribute->object) ? attribute_hint(*attribute)
-                                                        : "; expected an operator of R"));
+                           : foreign.empty()            ? "; expected an operator of R"
+                                                        : foreign));
   }
   if (expr.as<ast::NoneValue>()) type_error(expr.span, "expression.value", "found None; expected a value");
   if (expr.as<ast::NumberListValue>()) {

@@ -110,7 +110,7 @@ Expr GraphCalls::call(const ast::Expr& expr, const ast::Call& call) {
       if (attribute->name != "astype") {
         type_error(attribute->name_span, "method.unknown",
                    fmt::format("found the method '{}'{}", printable(attribute->name),
-                               method_hint(*attribute, !call.arguments.empty())));
+                               method_hint(*attribute, call)));
       }
       return operator_call("R.astype", expr, call, attribute->object.get());
     }
@@ -134,7 +134,7 @@ Expr GraphCalls::call(const ast::Expr& expr, const ast::Call& call) {
     const std::string root = name.substr(0, name.find('.'));
     const Span at{callee.span.file, callee.span.begin,
                   static_cast<std::uint32_t>(callee.span.begin + root.size())};
-    const std::string hint = library_hint(name);
+    const std::string hint = library_hint(call);
     if (!hint.empty()) {
       type_error(
           callee.span, "call.callee",

@@ -1,13 +1,12 @@
 // Texts that are proposed for methods, subscripts and calls which an R.function does not have.
 #include "frontend/graph/graph_hints.h"
 
-#include <algorithm>
-#include <array>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "frontend/names/foreign_texts.h"
 #include "stdlib/foreign_names.h"
 #include "stdlib/surface.h"
 #include "support/fix.h"
@@ -51,14 +50,16 @@ struct IndexCalls {
 
 constexpr std::string_view to_the_end = "2147483647";
 
-constexpr std::array<std::string_view, 16> libraries = {"torch", "np",    "numpy", "jnp", "jax",  "tf",
-                                                        "F",     "nn",    "keras", "K",   "math", "tvm",
-                                                        "relax", "relay", "scipy", "onnx"};
+// What a function binds comes before.
+bool unbound(const std::string&) { return false; }
 
 }  // namespace
 
-std::string method_hint(const ast::Attribute& method, bool has_arguments) {
-  const std::string advice = method_advice(method.name, operand_text(*method.object), has_arguments);
+std::string method_hint(const ast::Attribute& method, const ast::Call& call) {
+  const std::string whole = foreign_call_advice(call, ProposalPlace::Function, unbound);
+  if (!whole.empty()) return whole;
+  const std::string advice =
+      method_advice(method.name, operand_text(*method.object), !call.arguments.empty());
   return advice.empty() ? "; expected astype or an operator of R" : advice;
 }
 
@@ -105,10 +106,16 @@ std::string subscript_hint(const ast::Subscript& subscript) {
   return "; write " + calls.around(object);
 }
 
-std::string library_hint(std::string_view name) {
-  const std::string_view root = name.substr(0, name.find('.'));
-  if (std::find(libraries.begin(), libraries.end(), root) == libraries.end()) return "";
-  return operator_advice(name);
+std::string library_hint(const ast::Call& call) {
+  if (!library_of(*call.callee, unbound)) return "";
+  const std::string whole = foreign_call_advice(call, ProposalPlace::Function, unbound);
+  return whole.empty() ? foreign_name_advice(ast::dotted_name(*call.callee), ProposalPlace::Function) : whole;
+}
+
+std::string library_hint(const ast::Attribute& name) {
+  const std::string dotted = ast::dotted_name(*name.object) + "." + name.name;
+  const auto library = library_called(dotted.substr(0, dotted.find('.')));
+  return library ? foreign_name_advice(dotted, ProposalPlace::Function) : "";
 }
 
 std::string bare_call_hint(std::string_view name) {

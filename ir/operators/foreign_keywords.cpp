@@ -73,6 +73,47 @@ constexpr ForeignDtype foreign_dtypes[] = {
     {"bf16", "bfloat16"},  {"i8", "int8"},      {"u8", "uint8"},
 };
 
+// Arguments that have defaults elsewhere, or one call less, each with what to write.
+struct MissingArgument {
+  std::string_view op, argument, write;
+};
+constexpr MissingArgument missing_arguments[] = {
+    {"zeros", "dtype", "; write dtype=\"float32\""},
+    {"ones", "dtype", "; write dtype=\"float32\""},
+    {"where", "x1", "; the places where the condition holds are R.nonzero(condition)"},
+    {"where", "x2", "; write R.where(condition, x1, 0.0)"},
+    {"one_hot", "off_value", "; write R.one_hot(indices, 1, 0, depth)"},
+    {"one_hot", "on_value", "; write R.one_hot(indices, 1, 0, depth)"},
+    {"one_hot", "depth", "; write R.one_hot(indices, 1, 0, depth)"},
+    {"batch_norm", "axis", "; write axis=1, the axis of the channels"},
+    {"batch_norm", "gamma", "; it takes data, gamma, beta, moving_mean, moving_var, axis=1"},
+    {"batch_norm", "moving_mean", "; it takes data, gamma, beta, moving_mean, moving_var, axis=1"},
+    {"layer_norm", "axes", "; write axes=[-1]"},
+    {"layer_norm", "gamma", "; it takes data, gamma, beta, axes=[-1]"},
+    {"group_norm", "num_groups", "; write num_groups=2, channel_axis=1, axes=[2, 3]"},
+    {"group_norm", "channel_axis", "; write channel_axis=1, axes=[2, 3]"},
+    {"group_norm", "axes", "; write axes=[2, 3]"},
+    {"instance_norm", "channel_axis", "; write channel_axis=1, axes=[2, 3]"},
+    {"instance_norm", "axes", "; write axes=[2, 3]"},
+    {"l2_normalize", "eps", "; write eps=1e-12"},
+    {"bincount", "length", "; write length=n, where n is more than the largest of x"},
+    {"flip", "axis", "; write axis=0"},
+    {"expand_dims", "axis", "; write axis=0"},
+    {"einsum", "subscripts", "; write subscripts=\"ij,jk->ik\" behind the tuple of operands"},
+    {"clip", "max", "; R.maximum(x, min) and R.minimum(x, max) clip at one side"},
+    {"full", "fill_value", "; write R.full(shape, R.const(0.0))"},
+    {"pad", "pad_width", "; write pad_width=[1, 1, 2, 2]: before and behind each axis"},
+    {"topk", "data", "; write R.topk(data, k=2)"},
+    {"normal", "shape", "; write R.random.normal(key, shape)"},
+    {"uniform", "shape", "; write R.random.uniform(key, shape)"},
+    {"randint", "low", "; write R.random.randint(key, shape, low, high)"},
+    {"randint", "high", "; write R.random.randint(key, shape, low, high)"},
+    {"bernoulli", "shape", "; write R.random.bernoulli(key, shape)"},
+    {"strided_slice", "begin", "; write axes=[0], begin=[0], end=[2]"},
+    {"strided_slice", "end", "; write axes=[0], begin=[0], end=[2]"},
+    {"strided_slice", "axes", "; write axes=[0], begin=[0], end=[2]"},
+};
+
 const ForeignKeyword* find_keyword(std::string_view word) {
   const auto found = std::find_if(std::begin(foreign_keywords), std::end(foreign_keywords),
                                   [&](const ForeignKeyword& each) { return each.word == word; });
@@ -102,6 +143,12 @@ std::vector<std::pair<std::string_view, std::string>> keywords_taken() {
     result.emplace_back(each.word, fmt::format("{}", fmt::join(each.here.begin(), end, " or ")));
   }
   return result;
+}
+
+std::string_view missing_argument(std::string_view op, std::string_view argument) {
+  for (const MissingArgument& each : missing_arguments)
+    if (each.op == op && each.argument == argument) return each.write;
+  return "";
 }
 
 std::optional<std::string_view> dtype_called_elsewhere(std::string_view name) {

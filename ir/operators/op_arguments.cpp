@@ -519,7 +519,9 @@ ArrangedArguments arrange_arguments(const Op& op, std::vector<WrittenArgument> w
     }
     const bool optional = param.kind == ParamKind::OptionalTensor;
     if (!argument && !optional && param.fallback.empty()) {
-      refuse(op, "missing", call, fmt::format("argument '{}' is missing", param.name));
+      refuse(op, "missing", call,
+             fmt::format("argument '{}' is missing{}", param.name,
+                         missing_argument(short_name_of(op), param.name)));
     }
     if (param.kind != ParamKind::Attribute) {
       const bool none = argument && is_none(*argument) && (optional || param.fallback == "None");

@@ -83,6 +83,24 @@ constexpr WordPage constructs[] = {
      "R.Tensor((n, 4), \"float32\") · R.Tensor(ndim=2) · R.Tensor\n"
      "  The type of a tensor: its shape, with numbers, names and arithmetic, and its dtype.\n"
      "  manual: docs/language.md, Functions"},
+    {"R.Shape R.Prim R.Tuple R.Object R.Callable R.Any",
+     "R.Shape([n, 4]) · R.Prim(\"int64\") · R.Tuple(A, B) · R.Callable((A,), B) · R.Object · R.Any\n"
+     "  Types of values that are no tensors: shapes, numbers, tuples, functions, and anything.\n"
+     "  manual: docs/language.md, Functions"},
+    {"R.func_attr func_attr attributes",
+     "R.func_attr({\"relish.params\": [\"w\", \"b\"]})\n"
+     "  What a function says of itself, as its first statement: which parameters are trained, of which function it is\n"
+     "  the gradient.\n"
+     "  manual: docs/language.md, Names of the language"},
+    {"try except raise with yield async global nonlocal set",
+     "try, with, yield, async, global, nonlocal, set(…)\n"
+     "  Not in the language. An error ends the run; fail(\"…\") makes one. A function returns what it changed. A dict\n"
+     "  holds names once.\n"
+     "  manual: docs/statements.md, What there is not"},
+    {"True False None int bool str list dict tuple",
+     "True · False · None · 5 · 0.5 · \"text\" · [1, 2] · (1, 2) · {\"a\": 1}\n"
+     "  Values of the script as in Python; ints have 64 bits, and no value ever changes under another name.\n"
+     "  manual: docs/language.md, Values"},
     {"R.dataflow R.output dataflow",
      "with R.dataflow(): … R.output(y)\n"
      "  A block of bindings without effects; what it gives to the rest stands in R.output. A function may be written\n"

@@ -28,6 +28,15 @@ const NamedValue* CallArguments::optional(std::string_view name, bool keyword_on
   return result;
 }
 
+const NamedValue* CallArguments::other_name(std::string_view name) {
+  for (std::size_t i = 0; i < arguments_.size(); ++i) {
+    if (taken_[i] || arguments_[i].name != name) continue;
+    taken_[i] = true;
+    return &arguments_[i];
+  }
+  return nullptr;
+}
+
 const NamedValue& CallArguments::required(std::string_view name) {
   if (const NamedValue* found = optional(name)) return *found;
   // What was meant for it, when its name is spelt wrong.

@@ -18,6 +18,8 @@ class CallArguments {
   const NamedValue& required(std::string_view name);
   // Null when it was not given. With `keyword_only` positions do not count.
   const NamedValue* optional(std::string_view name, bool keyword_only = false);
+  // The one with this other name of an argument that was asked for; never by position.
+  const NamedValue* other_name(std::string_view name);
   // The next positional argument, or those up to the last of two and more ints in a row, as one tuple:
   // zeros(2, 3) is zeros((2, 3)).
   NamedValue dimensions(std::string_view name);

@@ -8,6 +8,7 @@
 #include "shell/script/methods.h"
 #include "shell/script/named_trees.h"
 #include "shell/script/script_calls.h"
+#include "support/choices.h"
 #include "support/counted.h"
 #include "support/interrupt.h"
 #include "support/render.h"
@@ -62,6 +63,37 @@ ScriptValue relax_value(std::string_view name, CallArguments& arguments, bool& k
   return {};
 }
 
+// The place of the option that a message is about: of a name that is in the text of one, or by the rule.
+Span option_meant(const Diagnostic& diagnostic, const Invocation& invocation) {
+  struct Rule {
+    std::string_view id, option;
+  };
+  constexpr Rule rules[] = {
+      {"loss.", "loss"},
+      {"optimizer.unknown", "optimizer"},
+      {"metric.", "metrics"},
+      {"append_loss.outputs", "outputs"},
+      {"train.early_stopping", "early_stopping"},
+      {"bind_symbols.name", "dim"},
+  };
+  for (const Rule& rule : rules)
+    if (diagnostic.id.starts_with(rule.id) && invocation.given(rule.option))
+      return invocation.span_of(rule.option);
+  if (!diagnostic.id.starts_with("option.") && diagnostic.id != "catalog.unknown") return {};
+  // "adam: betas must be …", "no schedule 'cosin'; …"
+  const std::string& message = diagnostic.message;
+  const std::size_t quote = message.find('\'');
+  const std::string word = diagnostic.id == "catalog.unknown" && quote != message.npos
+                               ? message.substr(quote + 1, message.find('\'', quote + 1) - quote - 1)
+                               : message.substr(0, message.find(':'));
+  for (const Option& option : invocation.command.options) {
+    const ScriptValue* value = invocation.find(option.name);
+    const std::string* text = value && option.kind == OptionKind::Spec ? value->string() : nullptr;
+    if (text && !word.empty() && text->starts_with(word)) return invocation.span_of(option.name);
+  }
+  return {};
+}
+
 // What a command was asked is wrong where it was asked: the place in the model that it is about is a note.
 void blame_call(Failure& failure, const Invocation& invocation) {
   const bool of_model = invocation.command.subject == Subject::Module ||
@@ -74,10 +106,15 @@ void blame_call(Failure& failure, const Invocation& invocation) {
   const bool wrt =
       first.id == "gradient.wrt" || first.id == "parameter.unknown" || first.id == "setup_trainer.parameters";
   const bool names_wrt = wrt && invocation.given("wrt");
+  const Span option = option_meant(first, invocation);
+  if (option.known() && (first.span == call || !first.span.known())) {
+    first.span = option;
+    return;
+  }
   const bool asked_wrong = first.error_class == ErrorClass::Usage || names_wrt;
   if (!of_model || !asked_wrong || !call.known() || !first.span.known() || inside) return;
   first.notes.insert(first.notes.begin(), {first.span, "it is about this place of the model"});
-  first.span = names_wrt ? invocation.span_of("wrt") : call;
+  first.span = names_wrt ? invocation.span_of("wrt") : option.known() ? option : call;
 }
 
 // The arguments behind the first as they are written; nothing when some of them are not written one by one.
@@ -222,6 +259,7 @@ ScriptValue ScriptCalls::value_of_call(const ast::Call& call, Span span) {
       }
       unknown_name(attribute->name, attribute->name_span);
     }
+    refuse_library(*attribute, &call, span);
     return call_method(*attribute, call, span);
   }
   const ScriptValue callee = value_of(*call.callee);
@@ -329,7 +367,7 @@ ScriptValue ScriptCalls::call_method(const ast::Attribute& method, const ast::Ca
   const ValueMethod* found = find_method(object, method.name);
   if (!found) {
     if (object.as<ModulePtr>()) value_of_attribute(method, span);
-    no_attribute(object, method.name, method.name_span);
+    no_attribute(object, method.name, method.name_span, object.tensor() ? method_call_advice(call) : "");
   }
   std::vector<NamedValue> given = arguments_of(call);
   const std::uint32_t levels = levels_behind(method.name, given);
@@ -394,7 +432,7 @@ ScriptValue ScriptCalls::call_function(const FunctionReference& function, std::v
                ? fmt::format("{}: found {}; expected {}", function.name,
                              counted(arguments.size(), "argument"), listed(parameters))
                : fmt::format("{}: unknown argument '{}'{}", function.name, arguments[i].name,
-                             did_you_mean(arguments[i].name, names)));
+                             among_choices(arguments[i].name, names)));
     }
     if (given[at]) {
       fail(ErrorClass::Usage, arguments[i].span, "call.arguments",

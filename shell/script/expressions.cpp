@@ -245,6 +245,7 @@ ScriptValue ScriptValues::value_of_attribute(const ast::Attribute& attribute, Sp
     fail(ErrorClass::Type, span, "script.callable",
          fmt::format("'{}.{}' is no value; expected a call of an operator", path, printable(attribute.name)));
   }
+  refuse_library(attribute, nullptr, span);
   const ScriptValue object = value_of(*attribute.object);
   if (auto found = this->attribute(object, attribute.name, span)) return std::move(*found);
   const Span place = attribute.name_span.known() ? attribute.name_span : span;

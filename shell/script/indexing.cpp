@@ -5,6 +5,7 @@
 #include "shell/script/dict_index.h"
 #include "shell/script/indexing_tensors.h"
 #include "shell/script/numbers.h"
+#include "support/choices.h"
 #include "support/counted.h"
 #include "support/interrupt.h"
 
@@ -117,7 +118,12 @@ ScriptValue index_dict(const ScriptDict& dict, const SubscriptItem& item) {
   if (!key) fail(ErrorClass::Type, item.span, "script.index", "a dict takes a key, found a slice");
   check_key(*key, item.span);
   if (const ScriptValue* value = find_in(dict, *key)) return *value;
-  fail(ErrorClass::Runtime, item.span, "script.key", fmt::format("the dict has no key {}", brief_text(*key)));
+  std::vector<std::string> names;
+  for (const auto& [each, value] : dict.items)
+    if (each.string()) names.push_back(*each.string());
+  const std::string* name = key->string();
+  fail(ErrorClass::Runtime, item.span, "script.key",
+       fmt::format("the dict has no key {}{}", brief_text(*key), name ? among_choices(*name, names) : ""));
 }
 
 ScriptValue index_range(const ScriptRange& range, const SubscriptItem& item) {

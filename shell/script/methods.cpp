@@ -53,20 +53,22 @@ std::vector<std::string> method_names(const ScriptValue& value) {
   return names;
 }
 
-void no_attribute(const ScriptValue& value, std::string_view name, Span span) {
+void no_attribute(const ScriptValue& value, std::string_view name, Span span, std::string instead) {
   const ValueMethod* known = find_in_table(methods_of(value), name);
   if (known) {
     fail(ErrorClass::Type, span, "script.attribute",
          fmt::format("{} has no '{}'; write {}", describe(value), name, known->instead));
   }
-  std::string advice = did_you_mean(std::string(name), method_names(value));
-  if (value.tensor() && std::find(value_names.begin(), value_names.end(), name) != value_names.end()) {
+  std::string advice = instead.empty() ? did_you_mean(std::string(name), method_names(value)) : instead;
+  if (instead.empty() && value.tensor() &&
+      std::find(value_names.begin(), value_names.end(), name) != value_names.end()) {
     fail(ErrorClass::Type, span, "script.attribute",
          fmt::format("{} has no method '{}'; write x.{}, which is a value", describe(value), name, name));
   }
-  if (value.tensor()) {
+  if (instead.empty() && value.tensor()) {
     // What is a method elsewhere is an operator here.
-    if (std::string found = method_advice(name, "x", true); !found.empty()) advice = std::move(found);
+    if (std::string found = method_advice(name, "x", true, ProposalPlace::Statement); !found.empty())
+      advice = std::move(found);
   }
   fail(ErrorClass::Type, span, "script.attribute",
        fmt::format("{} has no attribute '{}'{}", describe(value), printable(name), advice));

@@ -30,8 +30,9 @@ const ValueMethod* find_method(const ScriptValue& value, std::string_view name);
 bool is_change(std::string_view name);
 // Of a value, in the order of the alphabet.
 std::vector<std::string> method_names(const ScriptValue& value);
-// TypeError with the nearest name.
-[[noreturn]] void no_attribute(const ScriptValue& value, std::string_view name, Span span);
+// TypeError with the nearest name, or with `instead`, the end of the message for a call with its arguments.
+[[noreturn]] void no_attribute(const ScriptValue& value, std::string_view name, Span span,
+                               std::string instead = "");
 
 // The entries that dict(…) and d.update(…) are given: a dict or pairs, and names.
 std::vector<std::pair<ScriptValue, ScriptValue>> entries_of(CallArguments& arguments);

@@ -1,5 +1,10 @@
 // Methods of tensors: each is the operator of its name, with NumPy's options as far as that has them.
 #include "shell/script/methods_tensors.h"
+
+#include <array>
+
+#include <fmt/format.h>
+
 #include "shell/script/convert.h"
 #include "shell/script/methods.h"
 #include "shell/script/script.h"
@@ -106,9 +111,17 @@ ScriptValue as_counted(Script& script, const ScriptValue& value, Span span) {
 ScriptValue reduced(Script& script, std::string_view name, const ScriptValue& tensor,
                     CallArguments& arguments) {
   std::vector<NamedValue> given = {{"", tensor, arguments.span()}};
-  for (const char* option : {"axis", "keepdims"}) {
-    if (const NamedValue* value = arguments.optional(option))
-      given.push_back({option, value->value, value->span});
+  // PyTorch's names mean the same.
+  constexpr std::array<std::array<const char*, 2>, 2> options = {{{"axis", "dim"}, {"keepdims", "keepdim"}}};
+  for (const auto& [option, other] : options) {
+    const NamedValue* value = arguments.optional(option);
+    const NamedValue* same = arguments.other_name(other);
+    if (value && same) {
+      fail(ErrorClass::Usage, same->span, "call.arguments",
+           fmt::format("{}: '{}' is given twice, as {} too", name, option, other));
+    }
+    if (same) value = same;
+    if (value) given.push_back({option, value->value, value->span});
   }
   arguments.done();
   return script.operators().call(name, given, arguments.span());

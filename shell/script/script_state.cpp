@@ -262,6 +262,8 @@ void ScriptState::unknown_name(const std::string& name, Span span) {
   }
   std::string advice = did_you_mean(name, candidates);
   if (advice.empty() && find_op(name)) advice = fmt::format("; the operator is R.{}", find_op(name)->name);
+  if (const Command* command = find_command(name); command && !(command->surfaces & in_scripts))
+    advice = fmt::format("; it is a command of the shell: relish {}", shell_name(command->name));
   fail(ErrorClass::Type, span, "name.unknown", fmt::format("unknown name '{}'{}", printable(name), advice));
 }
 

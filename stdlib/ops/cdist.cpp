@@ -1,4 +1,5 @@
 // Distances between all pairs of rows.
+#include "ir/printer/printer.h"
 #include "stdlib/families/reductions/reduction.h"
 #include "stdlib/families/shapes/movement.h"
 
@@ -41,7 +42,7 @@ Type infer(const CallView& call) {
   if (a.dims && b.dims && prove_different(a.dims->back(), b.dims->back())) {
     call.reject("size", call.span,
                 fmt::format("rows of x1 have {} elements and rows of x2 {}, expected as many",
-                            describe_dims({a.dims->back()}), describe_dims({b.dims->back()})));
+                            print(a.dims->back()), print(b.dims->back())));
   }
   BroadcastShape shape = broadcast(call, leading(a), leading(b));
   if (shape.rank < 0) return TensorType{dtype, std::nullopt, -1};

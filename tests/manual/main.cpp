@@ -334,9 +334,10 @@ int run(const std::string& option) {
     return 0;
   }
   int examples = 0, failures = 0;
-  for (const std::string name : {"docs/language.md", "docs/data.md", "docs/passes.md", "docs/training.md",
-                                 "docs/gradients.md", "docs/coming-from.md", "docs/random.md",
-                                 "docs/own-training.md", "docs/errors.md", "examples/README.md"}) {
+  for (const std::string name :
+       {"docs/language.md", "docs/data.md", "docs/passes.md", "docs/training.md", "docs/gradients.md",
+        "docs/coming-from.md", "docs/performance.md", "docs/random.md", "docs/own-training.md",
+        "docs/errors.md", "examples/README.md"}) {
     const bool runs_commands = name == "docs/training.md" || name == "examples/README.md";
     Page page(std::string(RELISH_SOURCE_DIR) + "/" + name, runs_commands);
     page.run();

@@ -121,10 +121,19 @@ void save_table(const Invocation& invocation, const std::string& path) {
   write_csv(path, columns, true);
 }
 
+// Whether a file of this name holds tensors.
+bool known_as_tensors(const std::string& path) {
+  constexpr std::string_view extensions[] = {".npy", ".npz", ".safetensors", ".csv", ".tsv", ".json"};
+  return std::any_of(std::begin(extensions), std::end(extensions),
+                     [&](std::string_view extension) { return path.ends_with(extension); });
+}
+
 void save_value(const Invocation& invocation, const std::string& path) {
   const ScriptValue& value = invocation.value;
   const auto ends = [&](std::string_view extension) { return path.ends_with(extension); };
   if (value.as<ModulePtr>() || value.as<FunctionReference>()) {
+    if (known_as_tensors(path))
+      refuse_saved(invocation, "", value, "a path such as \"model.relish\" for a text");
     write_program_text(path, text_of(value) + "\n");
   } else if (ends(".json")) {
     write_file_atomically(path, json_text(value, invocation.span) + "\n");

@@ -1,9 +1,10 @@
-// The command `doc`: the page of an operator, command, built-in, entry of the catalog, construct, metric or
-// format.
+// The command `doc`: the page of an operator, command, built-in, entry of the catalog, construct, metric,
+// format, option, method, dtype, or of a name of another library.
 #include <algorithm>
 #include <optional>
 
 #include "shell/commands/help/operator_page.h"
+#include "shell/commands/help/small_pages.h"
 #include "shell/commands/subject.h"
 #include "shell/commands/word_pages.h"
 #include "shell/script/builtins.h"
@@ -73,6 +74,16 @@ std::string search(std::string_view word) {
   return text;
 }
 
+// How the calls of a word of other libraries are written here, a line each.
+std::string foreign_calls(std::string_view word) {
+  std::string text;
+  for (const ForeignCallRow* row : foreign_rows_of(word)) {
+    if (row->write.empty()) continue;
+    text += fmt::format("\n  {:<44} {}{}", call_text_of(*row), written_text_of(*row), row->note);
+  }
+  return text.empty() ? text : fmt::format("{} is no operator here; it is written so:{}", word, text);
+}
+
 // All that is called so: a command and an operator may have one name. With R. before it only the operator is
 // meant.
 std::vector<std::string> pages_of(const std::string& name, const std::string& short_name,
@@ -85,6 +96,10 @@ std::vector<std::string> pages_of(const std::string& name, const std::string& sh
   }
   if (auto page = word_page(name)) pages.push_back(*page);
   if (const Op* op = find_op(short_name)) pages.push_back(operator_page(*op, invocation.session.settings()));
+  if (auto page = dtype_page(name)) pages.push_back(*page);
+  if (auto page = method_page(name)) pages.push_back(*page);
+  if (!pages.empty()) return pages;
+  if (auto page = option_page(name)) pages.push_back(*page);
   return pages;
 }
 
@@ -94,7 +109,9 @@ ScriptValue run(Invocation& invocation) {
     fail(ErrorClass::Usage, invocation.span, "doc.name",
          "doc takes the name of an operator, command, built-in, metric, construct or format as a str");
   }
-  const std::string name = invocation.files.front();
+  // As it is typed: doc :save, doc --early-stopping.
+  std::string name = invocation.files.front();
+  if (name.size() > 1 && name.front() == ':') name.erase(0, 1);
   const std::string short_name = name.starts_with("R.") ? name.substr(2) : name;
   if (const std::vector<std::string> pages = pages_of(name, short_name, invocation); !pages.empty())
     return fmt::format("{}", fmt::join(pages, "\n\n"));
@@ -105,14 +122,20 @@ ScriptValue run(Invocation& invocation) {
   if (const auto here = operator_called_elsewhere(word))
     return fmt::format("{} is here R.{}\n\n{}", printable(name), *here,
                        operator_page(*find_op(*here), invocation.session.settings()));
+  if (const std::string calls = foreign_calls(word); !calls.empty()) return calls;
   if (const auto instead = written_instead(word); instead && !instead->empty())
     return fmt::format("{} is no operator here; write {}", printable(name), *instead);
+  if (const auto constant = written_constant(word))
+    return fmt::format("{} is here {}", printable(name), *constant);
+  if (const auto instead = written_instead(word))
+    return fmt::format("{}: nothing here does what it does", printable(name));
   if (const std::string found = search(name); !found.empty())
     return fmt::format("nothing is called '{}'; of it speak{}", printable(name), found);
   std::vector<std::string> names = op_names();
   for (const std::string& entry : catalog_names()) names.push_back(entry);
   for (const Command* command : all_commands()) names.emplace_back(command->name);
   for (const Builtin& builtin : all_builtins()) names.emplace_back(builtin.name);
+  for (const std::string& each : option_and_method_names()) names.push_back(each);
   for (const WordPage& page : word_pages()) names.emplace_back(page.words.substr(0, page.words.find(' ')));
   fail(ErrorClass::Usage, invocation.span, "doc.name",
        fmt::format("nothing is known of '{}'{}", printable(name), suggestion(short_name, names)));

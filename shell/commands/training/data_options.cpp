@@ -215,11 +215,18 @@ DataColumns data_columns(const Invocation& invocation, std::string_view option, 
   } else if (least == 1 && (value->tensor() || value->string())) {
     add_columns(invocation, option, *value, data.columns);
   } else {
-    invocation.misuse(
-        option,
-        fmt::format("found {}; expected {}", describe(*value),
-                    least == 1 ? "a tensor or a path, a tuple of these, or a dict by names of parameters"
-                               : "a tuple (inputs…, targets), or a dict by names of parameters"));
+    // A table by its file, as the shell takes it.
+    const std::string* path = value->string();
+    const std::size_t mark = path ? path->rfind(':') : std::string::npos;
+    const std::string target = mark == std::string::npos ? "price" : path->substr(mark + 1);
+    const std::string such_as = path
+                                    ? fmt::format(" such as load(\"{}\", target=\"{}\")",
+                                                  printable(path->substr(0, mark), 60), printable(target, 40))
+                                    : "";
+    invocation.misuse(option,
+                      fmt::format("found {}; expected {}, or a dict by names of parameters", describe(*value),
+                                  least == 1 ? "a tensor or a path, a tuple of these"
+                                             : "a tuple (inputs…, targets)" + such_as));
   }
   if (data.columns.size() < least) {
     invocation.refuse_value(

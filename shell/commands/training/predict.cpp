@@ -11,9 +11,9 @@
 #include "shell/commands/training/training.h"
 #include "shell/program/call_values.h"
 #include "shell/script/convert.h"
+#include "support/choices.h"
 #include "support/counted.h"
 #include "support/render.h"
-#include "support/suggest.h"
 #include "transform/model_forms.h"
 
 namespace relish::commands_predict {
@@ -106,7 +106,7 @@ ScriptValue run(Invocation& invocation) {
     for (const Var& param : model->params) names.push_back(param.name());
     fail(ErrorClass::Usage, invocation.span_of("params"), "call.arguments",
          fmt::format("params: '{}' is no parameter of {}{}", printable(name), function,
-                     did_you_mean(name, names)));
+                     among_choices(name, names)));
   }
   DataParameters parameters;
   DataSet data = inputs_of(invocation, *model, values, parameters);

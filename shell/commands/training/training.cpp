@@ -8,8 +8,8 @@
 #include "shell/commands/transform/loss_option.h"
 #include "shell/program/literal_text.h"
 #include "shell/script/script.h"
+#include "support/choices.h"
 #include "support/render.h"
-#include "support/suggest.h"
 #include "transform/import_function.h"
 
 namespace relish {
@@ -160,7 +160,7 @@ TensorsByName start_values(const Invocation& invocation, const std::vector<std::
     fail(ErrorClass::Usage, invocation.span_of("params"), "train.params",
          fmt::format("params: no parameter '{}'{}; ignore_extra leaves such values out",
                      printable(fmt::format("{}", fmt::join(extra, "', '"))),
-                     extra.size() == 1 ? did_you_mean(extra.front(), known) : ""));
+                     extra.size() == 1 ? among_choices(extra.front(), known) : ""));
   }
   for (const std::string& name : extra) values.erase(name);
   bool has_weights = false;

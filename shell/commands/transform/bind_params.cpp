@@ -5,8 +5,8 @@
 
 #include "shell/commands/subject.h"
 #include "shell/program/call_values.h"
+#include "support/choices.h"
 #include "support/render.h"
-#include "support/suggest.h"
 #include "transform/rebuild.h"
 
 namespace relish::commands_bind_params {
@@ -36,9 +36,10 @@ ScriptValue run(Invocation& invocation) {
     return static_cast<std::size_t>(found - names.begin());
   };
   auto unknown = [&](const std::string& name) {
-    fail(ErrorClass::Usage, invocation.span, "bind_params.name",
+    fail(ErrorClass::Usage, invocation.given("params") ? invocation.span_of("params") : invocation.span,
+         "bind_params.name",
          fmt::format("'{}' is no parameter of {}{}", printable(name), function_name,
-                     did_you_mean(name, names)));
+                     among_choices(name, names)));
   };
   std::map<std::string, Tensor> values;
   for (auto& [name, tensor] : invocation.tensors("params")) {

@@ -1,4 +1,5 @@
 // Sliding windows as columns, and columns added back into images: each is the gradient of the other.
+#include "ir/printer/printer.h"
 #include "stdlib/families/language/gradient.h"
 #include "stdlib/families/language/lowering.h"
 #include "stdlib/families/shapes/movement.h"
@@ -61,7 +62,7 @@ Dims counts_of(const CallView& call, const Windows& windows, const Dims& image) 
       call.reject("size", call.span,
                   fmt::format("a window of {} elements, {} apart, does not fit a {} of {} with its padding",
                               windows.kernel[k], windows.axis[k].dilation, k == 0 ? "height" : "width",
-                              describe_dims({image[k]})));
+                              print(image[k])));
     }
   }
   return counts;
@@ -116,7 +117,7 @@ Type infer_fold(const CallView& call) {
   if (prove_different(dims[2], all)) {
     call.reject("size", call.span_of(0),
                 fmt::format("data has {} columns, expected one for each of the {} windows of the images",
-                            describe_dims({dims[2]}), describe_dims({all})));
+                            print(dims[2]), print(all)));
   }
   return TensorType{data.dtype, Dims{dims[0], canonical(floor_div(dims[1], area)), size[0], size[1]}, 4};
 }

@@ -1,0 +1,86 @@
+// Arguments as they are written, with those of libraries in their turn.
+#include "frontend/names/foreign_texts.h"
+
+#include <fmt/format.h>
+
+#include "stdlib/foreign_names.h"
+#include "stdlib/surface.h"
+#include "support/fix.h"
+
+namespace relish {
+namespace {
+
+constexpr std::size_t longest_argument = 60;
+
+std::optional<ForeignProposal> proposal_of(const ast::Call& call, ProposalPlace place, const IsBound& bound);
+
+// The text of an argument; nothing for one that is long.
+std::optional<std::string> argument_text(const ast::Expr& expr, ProposalPlace place, const IsBound& bound) {
+  if (const auto* attribute = expr.as<ast::Attribute>(); attribute && library_of(expr, bound)) {
+    if (auto constant = written_constant(attribute->name)) return constant;
+  }
+  if (const auto* call = expr.as<ast::Call>(); call && library_of(*call->callee, bound)) {
+    if (auto inner = proposal_of(*call, place, bound)) return inner->text;
+  }
+  const std::string text(written_at(expr.span));
+  const bool plain = !text.empty() && text.size() <= longest_argument && text.find('\n') == text.npos;
+  return plain ? std::optional(text) : std::nullopt;
+}
+
+std::optional<ForeignProposal> proposal_of(const ast::Call& call, ProposalPlace place, const IsBound& bound) {
+  const auto* callee = call.callee->as<ast::Attribute>();
+  if (!callee) return std::nullopt;
+  const auto library = library_of(*call.callee, bound);
+  std::vector<ForeignArgument> arguments;
+  if (!library) {
+    const auto object = argument_text(*callee->object, place, bound);
+    arguments.push_back({"", object ? *object : "x"});
+  }
+  for (const ast::Argument& argument : call.arguments) {
+    const auto text = argument.stars == 0 ? argument_text(*argument.value, place, bound) : std::nullopt;
+    if (!text) return std::nullopt;
+    arguments.push_back({argument.name, *text});
+  }
+  return written_call(callee->name, library.value_or(ForeignLibrary::Any), arguments, place);
+}
+
+}  // namespace
+
+std::optional<ForeignLibrary> library_of(const ast::Expr& expr, const IsBound& bound) {
+  const std::string name = ast::dotted_name(expr);
+  const std::size_t dot = name.find('.');
+  if (dot == name.npos) return std::nullopt;
+  const std::string root = name.substr(0, dot);
+  // jax.numpy is NumPy, torch.special and torch.linalg are PyTorch.
+  const auto library = library_called(root);
+  return library && !bound(root) ? library : std::nullopt;
+}
+
+std::string foreign_call_advice(const ast::Call& call, ProposalPlace place, const IsBound& bound) {
+  const auto proposal = proposal_of(call, place, bound);
+  if (!proposal) return "";
+  if (!proposal->renamed.empty() && library_of(*call.callee, bound))
+    return fmt::format("; did you mean '{}'?", proposal->renamed);
+  return fmt::format("; write {}{}", proposal->text, proposal->note);
+}
+
+std::string foreign_name_advice(std::string_view name, ProposalPlace place) {
+  const std::string_view word = name.substr(name.rfind('.') + 1);
+  const auto library = library_called(name.substr(0, name.find('.')));
+  if (library && has_no_counterpart(word, *library)) return "; nothing here does what it does";
+  if (auto constant = written_constant(word); constant && name.find('.') == name.rfind('.')) {
+    if (place == ProposalPlace::Statement || constant->find('(') == constant->npos)
+      return "; write " + *constant;
+    return fmt::format("; write R.const({}, \"float32\")", name);
+  }
+  if (auto instead = written_instead(word, "x", place)) {
+    if (instead->empty()) return "; nothing here does what it does";
+    return "; write " + *instead;
+  }
+  if (const auto op = exact_operator(word))
+    return fmt::format("; here it is R.{0}, with arguments of its own: relish doc {0}", *op);
+  if (!foreign_rows_of(word).empty()) return fmt::format("; relish doc {} says what is written here", word);
+  return "";
+}
+
+}  // namespace relish

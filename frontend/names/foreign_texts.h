@@ -1,0 +1,23 @@
+// What is said about calls and names of other libraries in a text: np.sum(x, axis=0), x.clamp(min=0), np.pi.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "frontend/text/ast.h"
+#include "stdlib/foreign_calls.h"
+
+namespace relish {
+
+// Whether a name means something in the text, so that it is no library's.
+using IsBound = std::function<bool(const std::string&)>;
+
+// The library whose name the expression begins with, as np of np.linalg.norm; nothing where it is bound.
+std::optional<ForeignLibrary> library_of(const ast::Expr& expr, const IsBound& bound);
+// "; write R.maximum(x, 0)", "; did you mean 'R.nn.relu'?" for a call of an attribute: of a library or of a
+// value. Empty when neither the table nor the operators have it with these arguments.
+std::string foreign_call_advice(const ast::Call& call, ProposalPlace place, const IsBound& bound);
+// The end of a message about a name of a library that is not called, or called with other arguments.
+std::string foreign_name_advice(std::string_view name, ProposalPlace place);
+
+}  // namespace relish

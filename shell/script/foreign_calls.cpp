@@ -1,0 +1,29 @@
+// Names of other libraries in statements: what is written in their place.
+#include "frontend/names/foreign_texts.h"
+#include "shell/script/builtins.h"
+#include "shell/script/script_state.h"
+#include "support/render.h"
+
+namespace relish {
+
+void ScriptState::refuse_library(const ast::Attribute& name, const ast::Call* call, Span span) const {
+  const ast::Expr* root = name.object.get();
+  while (const auto* inner = root->as<ast::Attribute>()) root = inner->object.get();
+  const auto* library = root->as<ast::Name>();
+  if (!library || slot_of(*library) || variable(*library) || !library_called(library->id)) return;
+  if (namespaces().known(library->id) || find_builtin(library->id) || find_command(library->id)) return;
+  if (observer() && observer()->unbound(library->id, root->span)) return;
+  const std::string dotted = ast::dotted_name(*name.object) + "." + name.name;
+  std::string advice = call ? method_call_advice(*call) : "";
+  if (advice.empty()) advice = foreign_name_advice(dotted, ProposalPlace::Statement);
+  if (advice.empty()) advice = fmt::format("; relish ops {} searches the operators", name.name);
+  fail(ErrorClass::Type, call ? call->callee->span : span, "name.unknown",
+       fmt::format("'{}' is a name of another library{}", printable(dotted), advice));
+}
+
+std::string ScriptState::method_call_advice(const ast::Call& call) const {
+  return foreign_call_advice(call, ProposalPlace::Statement,
+                             [&](const std::string& name) { return names().find(name) != nullptr; });
+}
+
+}  // namespace relish

@@ -1,0 +1,76 @@
+// Every name that the program has, has a page: operators, commands, built-ins, entries of the catalog,
+// constructs, metrics, formats, options, methods and dtypes; and the names of other libraries are answered.
+#include <catch2/catch.hpp>
+
+#include <set>
+
+#include "ir/operators/op.h"
+#include "runtime/dtype.h"
+#include "shell/commands/help/small_pages.h"
+#include "shell/commands/subject.h"
+#include "shell/commands/word_pages.h"
+#include "shell/script/builtins.h"
+#include "stdlib/catalog_doc.h"
+#include "stdlib/foreign_names.h"
+#include "tests/unit/shell/script_harness.h"
+
+namespace relish::testing {
+namespace {
+
+std::set<std::string> all_names() {
+  std::set<std::string> names;
+  for (const Command* command : all_commands()) {
+    names.emplace(command->name);
+    names.insert(shell_name(command->name));
+    for (const std::string_view alias : command->aliases) names.emplace(alias);
+    for (const Option& option : command->options) names.insert("--" + shell_name(option.name));
+  }
+  for (const Builtin& builtin : all_builtins()) names.emplace(builtin.name);
+  for (const std::string& name : catalog_names()) names.insert(name);
+  for (const std::string& name : option_and_method_names()) names.insert(name);
+  for (int i = 0; i < dtype_count; ++i) names.emplace(name_of(static_cast<DType>(i)));
+  for (const WordPage& page : word_pages()) {
+    std::string_view words = page.words;
+    while (!words.empty()) {
+      const std::size_t end = std::min(words.find(' '), words.size());
+      names.emplace(words.substr(0, end));
+      words.remove_prefix(std::min(end + 1, words.size()));
+    }
+  }
+  for (const ForeignRow& row : foreign_rows()) names.emplace(row.word);
+  for (const ForeignCallRow& row : foreign_call_rows())
+    if (!row.write.empty()) names.emplace(row.word);
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("every name of the program has a page", "[shell]") {
+  Harness harness;
+  const std::set<std::string> names = all_names();
+  CHECK(names.size() > 500);
+  for (const std::string& name : names) {
+    INFO(name);
+    const Ran ran = harness.run("page = doc(\"" + name + "\")\nprint(len(page) > 4)");
+    CHECK(ran.error == "");
+    CHECK(ran.output == "True\n");
+  }
+}
+
+TEST_CASE("pages are found by what is typed", "[shell]") {
+  Harness harness;
+  const auto page = [&](const std::string& name) {
+    return harness.run("print(doc(\"" + name + "\"))").output;
+  };
+  CHECK(page("early_stopping").find("of train") != std::string::npos);
+  CHECK(page(":save").find("save") != std::string::npos);
+  CHECK(page("np.pi") == "np.pi is here 3.141592653589793\n");
+  CHECK(page("torch.float32").find("\"float32\"") != std::string::npos);
+  CHECK(page("append").find("xs.append") != std::string::npos);
+  CHECK(page("F.max_pool2d").find("max_pool2d") != std::string::npos);
+  CHECK(page("clamp").find("R.maximum(x, min)") != std::string::npos);
+  CHECK(page("svd") == "svd: nothing here does what it does\n");
+  CHECK(harness.run("doc(\"entirely_different\")").error.starts_with("nothing is known of"));
+}
+
+}  // namespace relish::testing

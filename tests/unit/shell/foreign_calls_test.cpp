@@ -1,0 +1,181 @@
+// Calls of PyTorch and NumPy, made here: what the message writes instead is run, and gives PyTorch's and
+// NumPy's numbers. The calls, the names and the numbers are those of tests/numbers/foreign.py.
+#include <catch2/catch.hpp>
+
+#include <fstream>
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include "ir/operators/op.h"
+#include "shell/commands/subject.h"
+#include "stdlib/catalog_doc.h"
+#include "stdlib/foreign_names.h"
+#include "stdlib/surface.h"
+#include "tests/unit/shell/script_harness.h"
+
+namespace relish::testing {
+namespace {
+
+using Json = nlohmann::json;
+
+Json numbers_of(const std::string& name) {
+  return Json::parse(std::ifstream(std::string(RELISH_SOURCE_DIR) + "/tests/numbers/foreign/" + name));
+}
+
+// tensor([1.0, nan], "float64").reshape((2,)) of a committed value.
+std::string tensor_text(const Json& value, const std::string& dtype) {
+  std::string items;
+  for (const Json& each : value["values"]) {
+    const std::string number = each.is_string() ? "float(\"" + each.get<std::string>() + "\")" : each.dump();
+    items += (items.empty() ? "" : ", ") + number;
+  }
+  std::string shape;
+  for (const Json& dim : value["shape"]) shape += dim.dump() + ", ";
+  return fmt::format("tensor([{}], \"{}\").reshape(({}))", items, dtype,
+                     shape.empty() ? "" : shape.substr(0, shape.size() - 1));
+}
+
+// The statement that compares `found` with a committed value: prints True.
+std::string comparison(const std::string& found, const Json& value) {
+  if (value.is_array()) {
+    std::string all;
+    for (std::size_t i = 0; i < value.size(); ++i)
+      all += (i > 0 ? " and " : "") + comparison(fmt::format("{}[{}]", found, i), value[i]);
+    return all;
+  }
+  if (value["shape"].empty() && !value["values"][0].is_string())
+    return fmt::format("abs(float({}) - {}) < 1e-5", found, value["values"][0].dump());
+  if (value["shape"].empty()) return fmt::format("str(float({})) == {}", found, value["values"][0].dump());
+  std::string shape;
+  for (const Json& dim : value["shape"]) shape += dim.dump() + ",";
+  return fmt::format(
+      "tuple({0}.shape) == ({1}) and allclose(R.astype({0}, \"float64\"), {2}, rtol=2e-5, atol=2e-6)", found,
+      shape, tensor_text(value, "float64"));
+}
+
+// What a message proposes for a call, whole; empty when it proposes none.
+std::string proposed(const std::string& call, const std::string& message) {
+  constexpr std::string_view written = "; write ", meant = "; did you mean '";
+  if (const std::size_t at = message.find(meant); at != message.npos) {
+    const std::size_t begin = at + meant.size();
+    return message.substr(begin, message.find('\'', begin) - begin) + call.substr(call.find('('));
+  }
+  const std::size_t at = message.find(written);
+  if (at == message.npos) return "";
+  const std::string text = message.substr(at + written.size());
+  return text.substr(0, text.find(", which "));
+}
+
+std::string values_text() {
+  std::string text;
+  for (const Json& value : numbers_of("values.json"))
+    text += fmt::format("{} = {}\n", value["name"].get<std::string>(),
+                        tensor_text(value, value["dtype"].get<std::string>()));
+  return text;
+}
+
+// The word of a call: "relu" of F.relu(x).
+std::string word_of(const std::string& call) {
+  const std::string callee = call.substr(0, call.find('('));
+  return callee.substr(callee.rfind('.') + 1);
+}
+
+}  // namespace
+
+TEST_CASE("what is proposed for a call of another library gives that library's numbers", "[shell]") {
+  Harness harness;
+  REQUIRE(harness.run(values_text()).error.empty());
+  for (const Json& entry : numbers_of("calls.json")) {
+    const std::string call = entry["call"].get<std::string>();
+    INFO(call);
+    const Ran refused = harness.run("found = " + call);
+    std::string expression = call;  // a method that tensors have here too
+    if (!refused.error.empty()) {
+      INFO(refused.error);
+      expression = proposed(call, refused.error);
+      CHECK(!expression.empty());
+      if (expression.empty()) continue;
+    } else {
+      CHECK(call.substr(0, call.find('.')).size() == 1);
+    }
+    INFO(expression);
+    const Ran ran = harness.run("found = " + expression);
+    CHECK(ran.error == "");
+    if (!ran.error.empty() || entry["result"].is_string()) continue;
+    const Ran compared = harness.run("print(" + comparison("found", entry["result"]) + ")");
+    CHECK(compared.error == "");
+    CHECK(compared.output == "True\n");
+  }
+}
+
+TEST_CASE("every name of torch.nn.functional and NumPy is the same, answered, or told to be none",
+          "[shell]") {
+  const Json names = numbers_of("names.json");
+  std::set<std::string> called;
+  for (const Json& entry : numbers_of("calls.json")) {
+    const std::string call = entry["call"].get<std::string>();
+    called.insert((call.starts_with("F.") ? "F." : call.starts_with("np.") ? "np." : "") + word_of(call));
+  }
+  Harness harness;
+  REQUIRE(harness.run("x = ones((2, 2))").error.empty());
+  for (const std::string library : {"F", "np"}) {
+    std::set<std::string> without, functions;
+    for (const Json& each : names["functions"][library]) functions.insert(each.get<std::string>());
+    for (const Json& each : names["without_numbers"][library]) without.insert(each.get<std::string>());
+    for (const Json& each : names[library]) {
+      const std::string name = each.get<std::string>();
+      INFO(library << "." << name);
+      if (called.contains(library + "." + name) || without.contains(name)) continue;
+      // Not called and not excused: then nothing may be proposed for it, under no prefix. (Losses and
+      // commands are words, not expressions.)
+      const std::string message = harness.run(fmt::format("found = {}.{}(x)", library, name)).error;
+      INFO(message);
+      const auto words = written_instead(name);
+      const bool in_words = words && words->starts_with("the ");
+      CHECK((in_words || message.find("; nothing here does") != message.npos ||
+             message.find("; relish ops ") != message.npos));
+      const std::string advice = operator_advice(name);
+      INFO(advice);
+      CHECK((in_words || advice.empty() || !functions.contains(name)));
+    }
+  }
+}
+
+TEST_CASE("names of other libraries in functions are answered too", "[shell]") {
+  Harness harness;
+  const auto told = [&](const std::string& body) {
+    return harness
+        .run("@R.function\ndef f(x: R.Tensor((4, 4), \"float32\")):\n    y = " + body + "\n    return y\n")
+        .error;
+  };
+  CHECK(told("x.clamp(min=0)").ends_with("; write R.maximum(x, 0)"));
+  CHECK(told("torch.topk(x, 2, dim=1)").ends_with("; write R.topk(x, 2, axis=1)"));
+  CHECK(told("np.sum(x, axis=0)").ends_with("; did you mean 'R.sum'?"));
+  CHECK(told("F.relu(x)").ends_with("; did you mean 'R.nn.relu'?"));
+  CHECK(told("torch.zeros(2, 3)").ends_with("; write R.zeros((2, 3), \"float32\")"));
+  CHECK(told("x * np.pi").ends_with("; write 3.141592653589793"));
+  CHECK(told("np.fft.fft(x)").find("did you mean") == std::string::npos);
+  CHECK(told("R.zeros((2, 3))").ends_with("argument 'dtype' is missing; write dtype=\"float32\""));
+  CHECK(
+      told("F.mse_loss(torch.relu(x), x)") ==
+      "found a call of 'F.mse_loss', which an R.function cannot call; write R.mean(R.square(R.nn.relu(x) - x)), "
+      "which is the loss mse of train");
+}
+
+TEST_CASE("a library's name that the script binds is the script's", "[shell]") {
+  CHECK(run_alone("np = {\"pi\": 3}\nprint(np[\"pi\"])\n") == "3\n");
+  CHECK(run_alone("F = 3\nprint(F.relu(2))\n") == "TypeError: an int has no attribute 'relu'");
+  CHECK(run_alone("def f(torch):\n    return torch.sum()\nprint(f(ones((2,))))\n") == "float32 () 2\n");
+}
+
+TEST_CASE("methods take PyTorch's names of axis and keepdims", "[shell]") {
+  CHECK(
+      run_alone("x = ones((2, 3))\nprint(x.sum(dim=1), x.mean(dim=0, keepdim=True).shape, x.any(dim=1))\n") ==
+      "float32 (2,)\n[3, 3] (1, 3) bool (2,)\n[True, True]\n");
+  CHECK(run_alone("x = ones((2, 3))\nx.sum(1, dim=0)\n") ==
+        "UsageError: sum: 'axis' is given twice, as dim too");
+  CHECK(run_alone("x = ones((2, 3))\nx.sum(dims=0)\n").find("axis, keepdims") != std::string::npos);
+}
+
+}  // namespace relish::testing

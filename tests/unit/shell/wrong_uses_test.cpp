@@ -1,0 +1,232 @@
+// Wrong uses of data, options and names, a hundred of them: each message stands at the place that is wrong in
+// what the user wrote, names the value, and says what to write or what there is.
+#include <catch2/catch.hpp>
+
+#include <fstream>
+
+#include "shell/script/script.h"
+#include "support/render.h"
+#include "tests/unit/shell/script_harness.h"
+#include "tests/unit/temporary_folder.h"
+
+namespace relish::testing {
+namespace {
+
+struct WrongUse {
+  std::string_view statement;
+  std::string_view marked;   // what the message points at; empty: the call of the command as a whole
+  std::string_view message;  // a part of it: the value, and what to write
+};
+
+constexpr std::string_view model = R"(@I.ir_module
+class M:
+    @R.function
+    def main(x: R.Tensor(("n", 2), "float32"), w: R.Tensor((2, 1), "float32")):
+        return R.matmul(x, w)
+x = rand((8, 2), seed=1)
+y = rand((8, 1), seed=2)
+)";
+
+constexpr std::string_view trained =
+    "train(M.main, data=(x, y), loss=\"mse\", optimizer=\"sgd\", lr=0.1, epochs=1, ";
+
+// Of these the statement is train(…, with the text behind it.
+constexpr WrongUse options_of_train[] = {
+    {"epochs=0)", "0", "epochs: found 0; expected at least 1"},
+    {"batch_size=0)", "0", "batch_size: found 0; expected at least 1"},
+    {"batchsize=4)", "4", "unknown option 'batchsize'"},
+    {"momentum=0.9)", "0.9", "write optimizer=\"momentum(momentum=0.9)\""},
+    {"weight_decay=0.1)", "0.1", "write optimizer=\"adamw(weight_decay=0.01)\""},
+    {"learning_rate=0.1)", "0.1", "write lr=0.01"},
+    {"patience=3)", "3", "write early_stopping=\"loss(patience=5)\""},
+    {"validation_split=0.2)", "0.2", "validation=(x[900:], y[900:])"},
+    {"max_epochs=3)", "3", "write epochs=10"},
+    {"random_state=3)", "3", "write seed=0"},
+    {"verbose=1)", "1", "write log_every=1000"},
+    {"callbacks=[])", "[]", "write early_stopping="},
+    {"metrics=[\"acuracy\"])", "[\"acuracy\"]", "unknown metric 'acuracy'; did you mean 'accuracy'?"},
+    {"metrics=\"accuracy\")", "\"accuracy\"", "expected accuracy(threshold=0.5)"},
+    {"schedule=\"cosin\")", "\"cosin\"", "did you mean 'cosine'?"},
+    {"init=\"glorot\")", "\"glorot\"", "initialisers are constant, glorot_normal"},
+    {"wrt=[\"v\"])", "[\"v\"]", "main has no parameter 'v'"},
+    {"early_stopping=5)", "5", "found an int; expected a str"},
+    {"early_stopping=\"loss(patience=2)\")", "\"loss(patience=2)\"", "give them by validation"},
+    {"validation=x)", "x", "found a tensor float32 (8, 2); expected a tuple (inputs…, targets)"},
+    {"params={\"v\": x})", "{\"v\": x}", "no parameter 'v'"},
+    {"params={\"w\": x})", "{\"w\": x}", "w has float32 (8, 2); parameter is R.Tensor((2, 1)"},
+};
+
+constexpr WrongUse uses[] = {
+    // Files.
+    {"load(\"nothing.csv\")", "", "cannot open: No such file or directory"},
+    {"load(\"ok.csv\")[\"prize\"]", "\"prize\"", "the dict has no key 'prize'; did you mean 'price'?"},
+    {"load(\"ok.csv\")[\"rooms\"]", "\"rooms\"", "the dict has no key 'rooms'; there are area, price"},
+    {"load(\"missing.csv\")", "", "line 3, column 1: missing value of 'area'; fill= says"},
+    {"load(\"ragged.csv\")", "", "line 3: 1 columns; expected 2 as in the first row"},
+    {"load(\"words.csv\", target=\"area\")", "", "line 2, column 2: 'a' in 'town'"},
+    {"load(\"ok.csv\", target=\"prize\")", "", "no column 'prize'; did you mean 'price'?"},
+    {"load(\"bad.json\")", "", "line 1, column 8"},
+    {"load(\"model.pt\")", "", "this is a pickle file"},
+    {"load(\"bad.npy\")", "", "truncated: 2 more bytes were expected"},
+    {"load(5)", "load(5)", "found an int; expected a path"},
+    {"load(\"ok.csv\", header=True)", "True", "unknown option 'header'; it takes target, columns"},
+    {"load(\"ok.csv\", dtype=\"float31\")", "\"float31\"", "did you mean 'float32'?"},
+    {"load(\"words.txt\")[\"a\"]", "\"a\"", "found a str as an index; expected an int"},
+    {"save(x, \"out.pt\")", "", "unknown extension of an output; expected .npz, .safetensors, .npy or .csv"},
+    {"save(x, \"none/out.npy\")", "", "cannot open its folder"},
+    {"save({\"a\": \"text\"}, \"out.npz\")", "save({\"a\": \"text\"}, \"out.npz\")",
+     "found a str at a; expected tensors"},
+    {"save(M, \"out.npy\")", "save(M, \"out.npy\")", "expected a path such as \"model.relish\" for a text"},
+    // Data of a training.
+    {"train(M.main, data=x, loss=\"mse\", optimizer=\"sgd\", lr=0.1)", "x",
+     "expected a tuple (inputs…, targets)"},
+    {"train(M.main, data=(x, y[:4]), loss=\"mse\", optimizer=\"sgd\", lr=0.1)", "(x, y[:4])",
+     "found tensors of 8 and 4 rows"},
+    {"train(M.main, data=\"ok.csv:price\", loss=\"mse\", optimizer=\"sgd\", lr=0.1)", "\"ok.csv:price\"",
+     "such as load(\"ok.csv\", target=\"price\")"},
+    {"train(M.main, data=(rand((8, 3)), y), loss=\"mse\", optimizer=\"sgd\", lr=0.1)", "(rand((8, 3)), y)",
+     "x has float32 (8, 3); parameter is R.Tensor((n, 2)"},
+    {"train(M.main, data=(x, rand((8,))), loss=\"mse\", optimizer=\"sgd\", lr=0.1)", "(x, rand((8,)))",
+     "targets has float32 (8,); parameter is R.Tensor((n, 1)"},
+    {"train(M.main, data=(x, y), loss=\"msee\", optimizer=\"sgd\", lr=0.1)", "\"msee\"",
+     "did you mean 'mse'?"},
+    {"train(M.main, data=(x, y), loss=\"mse\", optimizer=\"sdg\", lr=0.1)", "\"sdg\"", "did you mean 'sgd'?"},
+    {"train(M.main, data=(x, y), loss=\"mse\", optimizer=\"sgd(lrr=0.1)\")", "\"sgd(lrr=0.1)\"",
+     "did you mean 'lr'?"},
+    {"train(M.main, data=(x, y), loss=\"mse\", optimizer=\"adam(betas=0.9)\", lr=0.1)", "\"adam(betas=0.9)\"",
+     "betas must be two numbers (a, b)"},
+    {"train(M.main, data=(x, y), loss=\"mse\", optimizer=\"adam(\", lr=0.1)", "\"adam(\"",
+     "found the end of 'adam('"},
+    {"train(M.main, data=(x, y), loss=\"mse\", optimizer=\"sgd\", lr=\"a\")", "\"a\"",
+     "lr: found 'a'; expected a number"},
+    {"train(M.mian, data=(x, y), loss=\"mse\", optimizer=\"sgd\", lr=0.1)", "mian", "did you mean 'main'?"},
+    {"train(x, data=(x, y), loss=\"mse\", optimizer=\"sgd\", lr=0.1)", "x",
+     "expected a function such as M.main"},
+    {"train(M.main, data=(x, y), loss=\"mse\", optimizer=\"sgd\")", "", "write sgd(lr=0.1)"},
+    {"evaluate(M.main, data=(x, y))", "(x, y)",
+     "expected 2 for the parameters of main that have no value: x, w"},
+    {"predict(M.main, data=x, params={\"v\": rand((2, 1))})", "{\"v\": rand((2, 1))}",
+     "'v' is no parameter of main"},
+    // Transforms.
+    {"gradient(M.main, wrt=[\"v\"])", "[\"v\"]", "main has no variable 'v'"},
+    {"gradient(M.main, wrt=\"w\", dryrun=True)", "True", "did you mean 'dry_run'?"},
+    {"append_loss(M.main, loss=\"mse\", outputs=5)", "5", "the loss shall consume 5 outputs; main returns 1"},
+    {"append_loss(M.main, los=\"mse\")", "\"mse\"", "did you mean 'loss'?"},
+    {"append_loss(M.main)", "append_loss(M.main)", "the option 'loss' is missing"},
+    {"setup_trainer(M.main, loss=\"mse\", optimizer=\"momentum\", lr=0.1)", "\"momentum\"",
+     "write momentum(momentum=…)"},
+    {"setup_trainer(M.main, loss=\"huber(delta=-1)\", optimizer=\"sgd\", lr=0.1)", "\"huber(delta=-1)\"",
+     "delta is -1, expected more than 0"},
+    {"bind_params(M.main, params={\"v\": x})", "{\"v\": x}", "'v' is no parameter of main"},
+    {"bind_params(M.main, w=x)", "x", "unknown option 'w'; it takes params, set"},
+    {"bind_symbols(M.main, dim={\"k\": 3})", "{\"k\": 3}", "has a size 'k'"},
+    {"optimizer(M.main, optimizer=\"adamm\")", "\"adamm\"", "did you mean 'adam'?"},
+    {"passes(M, \"foldd\")", "\"foldd\"", "it takes passes, print_each"},
+    {"doc(\"softmx\")", "doc(\"softmx\")", "did you mean 'nn.softmax'?"},
+    {"sweep(M.main)", "sweep", "it is a command of the shell: relish sweep"},
+    // Calls.
+    {"M.main(x)", "M.main(x)", "the argument 'w' is missing; it takes 2: x, w"},
+    {"M.main(x, w=y)", "y", "w has float32 (8, 1); parameter is R.Tensor((2, 1)"},
+    {"M.main(x, rand((2, 1)), y)", "y", "found 3 arguments; expected 2: x, w"},
+    {"M.main(x, weights=y)", "y", "unknown argument 'weights'; there are x, w"},
+    {"M.main(x, \"w\")", "\"w\"", "found a str, expected R.Tensor((2, 1)"},
+    {"M.main(x, [1, 2])", "[1, 2]", "w has float32 (2,); parameter is R.Tensor((2, 1)"},
+    {"M.mian(x, y)", "mian", "did you mean 'main'?"},
+    {"m.main(x, y)", "m", "did you mean 'M'?"},
+    {"arg(\"lr\", type=\"floot\")", "arg(\"lr\", type=\"floot\")", "expected str, int, float, bool or list"},
+    {"key(\"a\")", "\"a\"", "found a str as the seed; expected an int"},
+    {"rand(3, 4, \"float33\")", "\"float33\"", "did you mean 'float32'?"},
+    {"rand((2, 2), sed=1)", "1", "did you mean 'seed'?"},
+    {"tensor(\"abc\")", "\"abc\"", "found a str in a tensor; expected numbers"},
+    {"tensor([1, 2], \"int\")", "\"int\"", "did you mean 'int64'?"},
+    {"tensor([[1, 2], [3]])", "[[1, 2], [3]]", "expected equal lengths"},
+    {"tensor([1.5], \"int32\")", "[1.5]", "found the float 1.5 in a tensor of int32"},
+    {"full((2, 2))", "full((2, 2))", "the argument 'value' is missing"},
+    {"arange(\"a\")", "\"a\"", "found a str; expected a number"},
+    {"zeros(\"a\")", "\"a\"", "expected a shape such as (2, 3)"},
+    {"allclose(x, y)", "allclose(x, y)", "expected equal shapes"},
+    {"donate(x + 1)", "donate(x + 1)", "donate takes one name"},
+    {"exit(\"a\")", "\"a\"", "expected an int from 0 to 255"},
+    // Names, methods and values.
+    {"x.astype(\"single\")", "\"single\"", "did you mean 'float32'?"},
+    {"x.sum(axes=1)", "1", "did you mean 'axis'?"},
+    {"x.sum(axis=5)", "x.sum(axis=5)", "axis 5 is out of range for a tensor of rank 2"},
+    {"x.reshape((3, 3))", "x.reshape((3, 3))", "x of shape (8, 2) does not reshape to (3, 3)"},
+    {"x.clamp(min=0)", "clamp", "write R.maximum(x, 0)"},
+    {"x.view(4, 4)", "view", "write R.reshape(x, (4, 4))"},
+    {"np.sum(x)", "np.sum", "did you mean 'R.sum'?"},
+    {"print(np.pi)", "np.pi", "write 3.141592653589793"},
+    {"torch.randn(2, 3)", "torch.randn", "write randn((2, 3))"},
+    {"R.zeros((2, 3))", "R.zeros((2, 3))", "write dtype=\"float32\""},
+    {"R.one_hot(tensor([1]), 3)", "R.one_hot(tensor([1]), 3)", "write R.one_hot(indices, 1, 0, depth)"},
+    {"R.nn.dropout(x, p=0.5)", "0.5", "did you mean 'rate'?"},
+    {"R.softmx(x)", "R.softmx(x)", "did you mean 'R.nn.softmax'?"},
+    {"x[9]", "9", "index 9 is out of range for a dimension of length 8"},
+    {"x[\"area\"]", "\"area\"", "found a str as an index; expected an int"},
+    {"x @ y", "x @ y", "do not multiply: 2 columns against 8 rows"},
+    {"x + \"a\"", "x + \"a\"", "'+' is not defined for a tensor float32 (8, 2) and a str"},
+    {"x + y[:3]", "x + y[:3]", "do not broadcast: dimension 0 is 8 and 3"},
+    {"if x: print(1)", "x", "say which with .any(), .all()"},
+    {"print(X)", "X", "did you mean 'x'?"},
+    {"len(5)", "5", "an int has no length"},
+    {"int(\"a\")", "\"a\"", "'a' is no int"},
+    {"sorted([1, \"a\"])", "[1, \"a\"]", "cannot compare an int and a str"},
+    {"for i in 5: print(i)", "5", "expected a range, list, tuple, dict, str or the rows of a tensor"},
+    {"x.append(1)", "append", "write R.concat"},
+};
+
+void write(const std::string& path, std::string_view bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+void check_use(Harness& harness, const std::string& statement, const WrongUse& use) {
+  INFO(statement);
+  try {
+    harness.script().run_text("<use>", statement);
+    FAIL("is accepted");
+  } catch (const Failure& failure) {
+    const Diagnostic& first = failure.diagnostics().front();
+    INFO(first.message);
+    CHECK(first.message.find(use.message) != std::string::npos);
+    // The place is in what was written here: the first, or where a file is at fault, that of a note.
+    Span at = first.span;
+    if (!first.place.empty()) {
+      REQUIRE(!first.notes.empty());
+      at = first.notes.back().span;
+    }
+    const SourceFile* source = Sources::instance().find(at.file);
+    REQUIRE(source);
+    const std::string marked(source->text().substr(at.begin, at.end - at.begin));
+    CHECK(source->name() == "<use>");
+    if (!use.marked.empty()) CHECK(marked == use.marked);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a hundred wrong uses are told at their place, with the value and what to write", "[shell]") {
+  TemporaryFolder folder;
+  const std::string at = folder.path() + "/";
+  write(at + "ok.csv", "area,price\n1.0,10\n2.0,20\n3.5,30\n");
+  write(at + "missing.csv", "area,price\n1.0,10\n,20\n3.5,30\n");
+  write(at + "ragged.csv", "area,price\n1.0,10\n2.0\n");
+  write(at + "words.csv", "area,town\n1.0,a\n2.0,b\n");
+  write(at + "bad.json", "{\"a\": 1");
+  write(at + "words.txt", "hello");
+  write(at + "model.pt", std::string_view("\x80\x02}q\x00.", 6));
+  write(at + "bad.npy", std::string_view("\x93NUMPY\x01\x00", 8));
+  ScriptOptions options;
+  options.folder = folder.path();
+  Harness harness(Harness::interpreter(), options);
+  REQUIRE(harness.run(std::string(model)).error.empty());
+  CHECK(std::size(uses) + std::size(options_of_train) >= 100);
+  for (const WrongUse& use : uses) check_use(harness, std::string(use.statement), use);
+  for (const WrongUse& use : options_of_train)
+    check_use(harness,
+              std::string(use.statement.starts_with("epochs") ? trained.substr(0, trained.find("epochs"))
+                                                              : trained) +
+                  std::string(use.statement),
+              use);
+}
+
+}  // namespace relish::testing
