@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "frontend/graph/holes.h"
 #include "frontend/names/namespaces.h"
 #include "frontend/text/line_parser.h"
 #include "runtime/tensor.h"
@@ -49,6 +50,7 @@ struct ReadContext {
   // Of functions that call one that cannot be read: told where that one is left out, and else without
   // interest.
   std::vector<Diagnostic> callers_of_unread;
+  std::vector<HoleReport> holes;  // of all functions
   // Refuses a device that the class in the making does not list; empty elsewhere.
   std::function<void(std::string_view device, Span at)> check_device;
   bool unresolved = false;  // an error other than of type inference: the result cannot be printed

@@ -18,6 +18,7 @@
 #include "frontend/module/script_checks.h"
 #include "frontend/module/tvm_metadata.h"
 #include "frontend/names/binding_names.h"
+#include "frontend/text/reading_limit.h"
 #include "frontend/text/statement_reader.h"
 #include "ir/printer/constant_section.h"
 #include "stdlib/embedded.h"
@@ -519,6 +520,7 @@ ReadResult SourceReader::read() {
   if (options_.python_file) leave_out_unsupported(statements);
   result_.script = std::move(statements);
   result_.namespaces = context_.namespaces;
+  result_.holes = std::move(context_.holes);
   result_.linked = links_.linked();
   result_.printable = !context_.unresolved;
   return std::move(result_);
@@ -537,6 +539,7 @@ ReadResult read_source(std::uint32_t file, const ReadOptions& options, Diagnosti
   RELISH_CHECK(source != nullptr);
   ReadResult result;
   with_big_stack([&] {
+    const ReadingLimit limit(options.goes_on);
     // The constants at the end are no part of the text that is scanned.
     std::string_view whole = source->text();
     std::size_t heading = find_constant_section(whole);

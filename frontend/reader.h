@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "frontend/graph/holes.h"
 #include "frontend/module/script_constants.h"
 #include "frontend/names/namespaces.h"
 #include "frontend/text/ast.h"
@@ -56,6 +57,8 @@ struct ReadOptions {
   // linked in from them.
   std::vector<std::pair<std::string, std::function<ModulePtr()>>> session_loads;
   std::map<std::string, std::string> session_links;
+  // Asked again and again: when it says no, the reading ends with Failure(Interrupted).
+  std::function<bool()> goes_on;
 };
 
 struct ReadResult {
@@ -72,6 +75,7 @@ struct ReadResult {
   std::map<std::string, std::string> linked;
   ConstantsOfText constants;
   std::vector<std::string> end_comments;
+  std::vector<HoleReport> holes;  // ?a in functions: each is an error too
   // False when something could not be resolved or parsed: with only type errors the modules are whole and
   // print.
   bool printable = true;

@@ -34,6 +34,9 @@ NAME: [a-zA-Z_] [a-zA-Z_0-9]*;
 // What a name stood for behind an input of a session: M@12.
 STATE_NAME: [a-zA-Z_] [a-zA-Z_0-9]* '@' [0-9]+;
 
+// A value that is still to be written: ?a.
+HOLE: '?' [a-zA-Z_] [a-zA-Z_0-9]*;
+
 NUMBER
     : '0' [xX] [0-9a-fA-F_]+
     | '0' [bB] [01_]+

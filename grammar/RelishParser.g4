@@ -174,6 +174,7 @@ slice: COLON expression? (COLON expression?)?;
 atom
     : NAME
     | STATE_NAME
+    | HOLE
     | NUMBER
     | STRING+
     | NUMBER_LIST

@@ -126,6 +126,8 @@ void GraphBindings::bind_target(const ast::Statement& statement, const ast::Expr
          context_.may_search() ? target_instead(definition_, target.span) : std::vector<DiagnosticNote>{});
   }
   Type type = annotation ? annotated_type(*annotation, result.type(), *name, written->span) : result.type();
+  if (annotation && holes_.any())
+    holes_.want(result, type, fmt::format("the annotation of '{}'", printable(*name)), annotation->span);
   if (annotation && promises_more(result.type(), type)) {
     // What the text says of the value holds from here on, so it is checked here.
     return append_checked(statement, *name, target.span, as_leaf(result), type, true);

@@ -263,6 +263,11 @@ void GraphBuilder::give_back(Expr result, Span at) {
 
 void GraphBuilder::finish_result_type(Span at) {
   const Type& inferred = function_.result.type();
+  if (annotated_result_ && holes_.any()) {
+    holes_.want(function_.result, *annotated_result_,
+                fmt::format("the result of '{}'", printable(definition_.name)),
+                definition_.result_annotation->span);
+  }
   SymbolList known;
   known.add_all(determined_around());
   for (const Var& param : params_) known.add_mentioned(param.type());

@@ -42,6 +42,7 @@ class GraphBuilder final : public GraphControl {
   // graph_statements.cpp
   void read_block(const ast::Block& body, Place place) override;
   void read_statement(const ast::Statement& statement, Place place);
+  void read_one_statement(const ast::Statement& statement, Place place);
   void read_dataflow(const ast::Statement& statement, const ast::With& with);
   void read_expression(const ast::Statement& statement, const ast::Expr& expr);
   void read_returning_if(const ast::Statement& statement, const ast::If& branches);

@@ -19,6 +19,8 @@ class GraphCalls : public GraphValues {
   Expr call(const ast::Expr& expr, const ast::Call& call) override;
   Expr call_global(const GlobalMeaning& meaning, const ast::Expr& expr, const ast::Call& call);
   std::vector<Expr> call_arguments(const ast::Call& call, const Type& callee);
+  // The call of a function value, checked.
+  Expr called(const Expr& callee, const std::vector<Expr>& args, const std::string& name, Span span);
   void check_prim_func_argument(const PrimFunc& function, std::size_t at, const Expr& value);
 
   // graph_operator_call.cpp: operators. `receiver`: the value that a method is called on, or null.

@@ -100,6 +100,7 @@ void GraphControl::read_branches(const ast::Statement& statement, const ast::If&
   const ast::Branch& branch = branches.branches[at];
   CommentsPtr comments = take_comments(at == 0 ? statement.comments : branch.comments);
   Expr condition = leaf(*branch.condition);
+  if (holes_.any()) holes_.want(condition, tensor_type({}, DType::Bool), "the if", branch.condition->span);
   OpenRegion outer = open_region();
   read_block(branch.body, Place::Branch);
   Arm then_arm = close_region(std::move(outer));

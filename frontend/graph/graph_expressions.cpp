@@ -13,7 +13,7 @@ namespace relish {
 
 GraphValues::GraphValues(ReadContext& context, Globals& globals, const ast::FunctionDefinition& definition,
                          GraphValues* outer)
-    : GraphBlocks(context, globals, definition, outer),
+    : GraphHoles(context, globals, definition, outer),
       scalars_(context, *this, DType::Int64),
       types_(context, *this, this) {}
 namespace {
@@ -101,6 +101,7 @@ Expr GraphValues::checked(const std::function<Expr()>& make, Span span, ExprKind
 }
 
 Expr GraphValues::make_op_call(const Op& op, std::vector<Expr> args, Attributes attributes, Span span) {
+  if (holes_.among(args)) return call_with_holes(op, std::move(args), std::move(attributes), span);
   // The commonest of all: what is for the ill-typed is made for them only.
   Expr result = attempted([&] { return op_call(op, args, attributes, span); }, span);
   if (result.defined()) return result;
@@ -112,7 +113,10 @@ Expr GraphValues::leaf(const ast::Expr& expr) { return as_leaf(value(expr)); }
 Expr GraphValues::as_leaf(Expr value) {
   if (is_leaf(value)) return value;
   if (!in_dataflow_) open_plain_block();
-  return builder_.emit(std::move(value));
+  if (!holes_.any()) return builder_.emit(std::move(value));
+  Expr bound = builder_.emit(value);
+  holes_.stands_for(*bound.as_var(), value);
+  return bound;
 }
 
 namespace {
@@ -149,6 +153,7 @@ Expr GraphValues::value(const ast::Expr& expr) {
 
 Expr GraphValues::single_value(const ast::Expr& expr) {
   if (auto* v = expr.as<ast::Name>()) return name_value(expr, v->id);
+  if (auto* v = expr.as<ast::Hole>()) return hole(*v, expr.span);
   if (expr.as<ast::IntValue>() || expr.as<ast::FloatValue>() || expr.as<ast::BoolValue>()) {
     return scalar_value(scalars_.read(expr), expr.span);
   }
@@ -355,6 +360,9 @@ Expr GraphValues::combine(ast::Operator op, Span op_span, Operand left_operand, 
     return scalar_value(scalars_.combine(op, {*a, left_plain}, {*b, right_plain}, span).value, span);
   }
 
+  if (const std::string_view name = operator_name(op);
+      !name.empty() && (holes_.is_hole(left) || holes_.is_hole(right)))
+    return combined_with_hole(name, left_operand, right_operand, span);
   const Type& type = left_number ? right.type() : left.type();
   const Type& other = right_number ? left.type() : right.type();
   if (!left_number && left.type().is_error()) throw ReadContext::Silent{};

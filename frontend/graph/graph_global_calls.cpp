@@ -29,10 +29,36 @@ std::vector<Expr> GraphCalls::call_arguments(const ast::Call& call, const Type& 
   return args;
 }
 
+Expr GraphCalls::called(const Expr& callee, const std::vector<Expr>& args, const std::string& name,
+                        Span span) {
+  const Expr result =
+      checked([&] { return function_call(callee, args, span); }, span, FunctionCall{callee, args});
+  if (!holes_.among(args)) return result;
+  const FunctionType* type = callee.type().function();
+  for (std::size_t i = 0; type && i < std::min(args.size(), type->params.size()); ++i) {
+    const std::string parameter = i < type->param_names.size()
+                                      ? fmt::format("'{}'", printable(type->param_names[i]))
+                                      : fmt::format("parameter {}", i + 1);
+    holes_.want(args[i], type->params[i], fmt::format("{} of {}", parameter, printable(name)), span);
+  }
+  holes_.use(
+      result,
+      {args, [=](const std::vector<Expr>& values) { return function_call(callee, values, span); }, {}, span});
+  return result;
+}
+
 // What is known of a value that a prim_func is called with must not contradict its parameter.
 void GraphCalls::check_prim_func_argument(const PrimFunc& function, std::size_t at, const Expr& value) {
   const Buffer* buffer = function.params[at].buffer();
   const Type& type = value.type();
+  if (holes_.is_hole(value)) {
+    const Type wanted = buffer ? tensor_type(buffer->shape(), buffer->dtype())
+                               : Type(ScalarType{function.params[at].scalar()->dtype()});
+    holes_.want(value, wanted,
+                fmt::format("'{}' of {}", buffer ? buffer->name() : function.params[at].name(),
+                            printable(function.name)),
+                value.span());
+  }
   if (type.is_error() || type.as<AnyType>()) return;
   if (buffer && buffer->is_pointer() && buffer->rank() == 0) return;  // to what nobody says
   bool clash = false;
@@ -78,8 +104,7 @@ Expr GraphCalls::call_global(const GlobalMeaning& meaning, const ast::Expr& expr
         fmt::format("found a call of the native function {}; expected R.call_packed or R.call_dps_packed",
                     ast::describe(*call.callee)));
   }
-  return checked([&] { return function_call(meaning.reference, args, expr.span); }, expr.span,
-                 FunctionCall{meaning.reference, args});
+  return called(meaning.reference, args, ast::dotted_name(*call.callee), expr.span);
 }
 
 Expr GraphCalls::call(const ast::Expr& expr, const ast::Call& call) {
@@ -89,8 +114,7 @@ Expr GraphCalls::call(const ast::Expr& expr, const ast::Call& call) {
     if (Entry* entry = look_up(*name); entry && !std::get_if<ModuleAlias>(&entry->meaning)) {
       Expr function = name_value(callee, *name);
       std::vector<Expr> args = call_arguments(call, function.type());
-      return checked([&] { return function_call(function, args, expr.span); }, expr.span,
-                     FunctionCall{function, args});
+      return called(function, args, *name, expr.span);
     }
     if (auto meaning = globals_.find_global(*name, callee.span)) return call_global(*meaning, expr, call);
   }
@@ -119,8 +143,7 @@ Expr GraphCalls::call(const ast::Expr& expr, const ast::Call& call) {
     Expr function = leaf(callee);
     if (function.type().is_error()) throw ReadContext::Silent{};
     std::vector<Expr> args = call_arguments(call, function.type());
-    return checked([&] { return function_call(function, args, expr.span); }, expr.span,
-                   FunctionCall{function, args});
+    return called(function, args, "the function", expr.span);
   }
   std::string name = context_.namespaces.canonical(callee);
   if (auto special = special_call(name, expr, call)) return *special;

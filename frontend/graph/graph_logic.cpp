@@ -38,6 +38,7 @@ bool cannot_fail(const Region& region) {
 }  // namespace
 
 void GraphValues::require_truth(const Expr& value, std::string_view op, Span at) {
+  if (holes_.any()) holes_.want(value, tensor_type({}, DType::Bool), fmt::format("'{}'", op), at);
   if (value.type().is_error()) throw ReadContext::Silent{};
   const TensorType* tensor = value.type().tensor();
   const auto* scalar = value.type().as<ScalarType>();

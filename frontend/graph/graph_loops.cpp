@@ -226,6 +226,7 @@ bool GraphControl::read_loop_body(const ast::Statement& statement, const LoopTex
     std::vector<Var> params = bind_params();
     Expr condition = scalar_value(bool_literal(false));
     context_.attempt([&] { condition = leaf(*text.condition); });
+    if (holes_.any()) holes_.want(condition, tensor_type({}, DType::Bool), "the while", text.condition->span);
     Arm arm = close_region(std::move(outer));
     arm.region.params = std::move(params);
     arm.region.results = {condition};

@@ -193,6 +193,12 @@ class GraphCalls::OperatorArguments {
       numbers_.push_back({written_.size(), param, &value});
       return is_literal(context_, value) ? read_attribute(context_, value) : Attribute();
     }
+    if (auto* hole = attribute ? value.as<ast::Hole>() : nullptr) {
+      const Expr wanted = graph_.hole(*hole, value.span);
+      graph_.holes_.want_words(wanted, fmt::format("{}, written out", param->type),
+                               fmt::format("the attribute '{}' of R.{}", param->name, op_.name), value.span);
+      throw ReadContext::Silent{};
+    }
     if (param && param->kind == ParamKind::TensorTuple && read_listed(*param, value)) return Attribute();
     if (is_literal(context_, value)) return read_attribute(context_, value);
     if (param && param->kind == ParamKind::Shape &&

@@ -5,12 +5,12 @@
 
 #include "frontend/names/binding_names.h"
 #include "frontend/names/suggestions.h"
+#include "frontend/text/reading_limit.h"
 #include "frontend/types/attribute_reader.h"
 #include "ir/printer/printer.h"
 #include "ir/scalars/symbols.h"
 #include "support/counted.h"
 #include "support/fix.h"
-#include "support/interrupt.h"
 #include "support/render.h"
 #include "support/suggest.h"
 
@@ -22,8 +22,19 @@ void GraphBuilder::read_block(const ast::Block& body, Place place) {
   }
 }
 
+// Holes are reported when all that their statement says of them is known.
 void GraphBuilder::read_statement(const ast::Statement& statement, Place place) {
-  poll_interrupt();
+  try {
+    read_one_statement(statement, place);
+  } catch (...) {
+    report_holes();
+    throw;
+  }
+  report_holes();
+}
+
+void GraphBuilder::read_one_statement(const ast::Statement& statement, Place place) {
+  poll_reading();
   if (statement.as<ast::Damaged>()) throw ReadContext::Silent{};
   if (returned_)
     fail(ErrorClass::Type, statement.span, "function.end",
@@ -263,13 +274,19 @@ Expr GraphBuilder::returned_by(const ast::Block& body) {
   if (auto* branches = last.as<ast::If>()) return as_leaf(returned_by(last, *branches, 0));
   const auto& returned = *last.as<ast::Return>();
   hand_on(last.comments);
-  return returned.value ? leaf(*returned.value) : tuple({}, last.span);
+  Expr result = returned.value ? leaf(*returned.value) : tuple({}, last.span);
+  if (annotated_result_ && holes_.any()) {
+    holes_.want(result, *annotated_result_, fmt::format("the result of '{}'", printable(definition_.name)),
+                definition_.result_annotation->span);
+  }
+  return result;
 }
 
 Expr GraphBuilder::returned_by(const ast::Statement& statement, const ast::If& branches, std::size_t at) {
   const ast::Branch& branch = branches.branches[at];
   hand_on(at == 0 ? statement.comments : branch.comments);
   const Expr condition = leaf(*branch.condition);
+  if (holes_.any()) holes_.want(condition, tensor_type({}, DType::Bool), "the if", branch.condition->span);
   const auto arm_of = [&](const std::function<Expr()>& read) {
     OpenRegion outer = open_region();
     Expr result = tuple({}, statement.span);

@@ -8,12 +8,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "frontend/graph/graph_blocks.h"
+#include "frontend/graph/graph_holes.h"
 #include "ir/operators/op.h"
 
 namespace relish {
 
-class GraphValues : public GraphBlocks, public ShapeScope {
+class GraphValues : public GraphHoles, public ShapeScope {
  public:
   std::optional<ShapeType> shape_of(const ast::Expr& expr) override;
   std::optional<Type> type_of(const ast::Expr& expr) override;
@@ -44,6 +44,7 @@ class GraphValues : public GraphBlocks, public ShapeScope {
   void take_list(Operand& operand, const Operand& other);
   Expr chain(const ast::Expr& expr, const ast::Expr& first, const std::vector<ast::Link>& links);
   Expr concatenation(const Expr& left, const Expr& right, Span span);
+  Expr combined_with_hole(std::string_view name, const Operand& left, const Operand& right, Span span);
   Expr combine(ast::Operator op, Span op_span, Operand left, Operand right, Span span);
   Expr prefix(const ast::Expr& expr, const ast::Prefix& prefix);
   Expr subscript(const ast::Expr& expr, const ast::Subscript& subscript);

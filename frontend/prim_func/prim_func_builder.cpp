@@ -8,9 +8,9 @@
 #include "frontend/names/binding_names.h"
 #include "frontend/names/suggestions.h"
 #include "frontend/prim_func/prim_func_parts.h"
+#include "frontend/text/reading_limit.h"
 #include "frontend/types/attribute_reader.h"
 #include "support/fix.h"
-#include "support/interrupt.h"
 #include "support/render.h"
 
 namespace relish {
@@ -75,7 +75,7 @@ Stmt PrimFuncBuilder::read_body(const ast::Block& body, BlockStmt* block) {
 
 void PrimFuncBuilder::read_statement(const ast::Statement& statement, BlockStmt* block,
                                      std::vector<Stmt>& into) {
-  poll_interrupt();
+  poll_reading();
   if (auto* damaged = statement.as<ast::Damaged>()) {
     (void)damaged;
     damaged_ = true;

@@ -26,6 +26,7 @@ std::string describe(const Expr& expr) {
     std::string operator()(const StateName& n) const {
       return fmt::format("'{}@{}', a value of a session", printable(n.id), n.state);
     }
+    std::string operator()(const Hole& h) const { return fmt::format("the hole '?{}'", printable(h.id)); }
     std::string operator()(const IntValue& v) const { return fmt::format("the number {}", v.value); }
     std::string operator()(const FloatValue& v) const { return fmt::format("the number {}", v.value); }
     std::string operator()(const BoolValue& v) const { return v.value ? "True" : "False"; }

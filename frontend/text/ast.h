@@ -78,6 +78,10 @@ struct StateName {
   std::string id;
   std::string state;
 };
+// ?a: a value that is still to be written.
+struct Hole {
+  std::string id;  // without the sign
+};
 struct IntValue {
   std::int64_t value;
 };
@@ -214,7 +218,7 @@ struct Unsupported {
   std::string what;
 };
 
-using ExprKind = std::variant<Name, StateName, IntValue, FloatValue, BoolValue, NoneValue, StringValue,
+using ExprKind = std::variant<Name, StateName, Hole, IntValue, FloatValue, BoolValue, NoneValue, StringValue,
                               FormatString, TupleValue, ListValue, DictValue, Ellipsis, NumberListValue,
                               Attribute, Call, Slice, Subscript, Prefix, Chain, Comparison, Logic,
                               Conditional, Starred, Lambda, Comprehension, Unsupported>;

@@ -355,6 +355,8 @@ ast::ExprPtr ExprConverter::atom(Parser::AtomContext* tree) {
       return make_expr(span,
                        ast::StateName{std::string(text.substr(0, mark)), std::string(text.substr(mark + 1))});
     }
+    case Parser::HOLE:
+      return make_expr(span, ast::Hole{std::string(line_.text_of(first).substr(1))});
     case Parser::NUMBER:
       return number(first);
     case Parser::STRING:

@@ -2,8 +2,8 @@
 // which are slices of the same source.
 #include "frontend/text/line_parser.h"
 
+#include "frontend/text/reading_limit.h"
 #include "frontend/text/statement_converter.h"
-#include "support/interrupt.h"
 
 namespace relish {
 
@@ -76,7 +76,7 @@ bool LineParser::long_chains() const { return impl_->long_chains; }
 void LineParser::set_long_chains(bool allowed) { impl_->long_chains = allowed; }
 
 std::optional<ast::Statement> LineParser::simple(const Line& line) {
-  poll_interrupt();
+  poll_reading();
   return impl_->parse<std::optional<ast::Statement>>(
       impl_->slice_of(line), [](Parser& parser) -> antlr4::ParserRuleContext* { return parser.simpleLine(); },
       [](const TreeText& text, ExprConverter& exprs, antlr4::ParserRuleContext& tree) {
@@ -86,7 +86,7 @@ std::optional<ast::Statement> LineParser::simple(const Line& line) {
 }
 
 std::optional<ast::Statement> LineParser::header(const Line& line) {
-  poll_interrupt();
+  poll_reading();
   return impl_->parse<std::optional<ast::Statement>>(
       impl_->slice_of(line), [](Parser& parser) -> antlr4::ParserRuleContext* { return parser.headerLine(); },
       [](const TreeText& text, ExprConverter& exprs, antlr4::ParserRuleContext& tree) {

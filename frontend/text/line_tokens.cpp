@@ -211,6 +211,8 @@ void LineTokens::read(const Slice& slice) {
         continue;
       }
       at = add(vocabulary.word(text.substr(at, end - at)), at, end);
+    } else if (text[at] == '?' && at + 1 < slice.end && is_name_start(text[at + 1])) {
+      at = add(Lexer::HOLE, at, cut.name(at + 1));
     } else if (const std::size_t number = cut.number(at); number != at) {
       at = add(Lexer::NUMBER, at, number);
     } else {

@@ -227,6 +227,8 @@ void TokenScanner::scan_other() {
           .notes = stray_character(begin, cursor_.at);
       while (is_name_part(cursor_.peek())) ++cursor_.at;
     }
+  } else if (c == '?' && is_name_start(cursor_.peek(1))) {
+    ++cursor_.at;  // a hole: what follows is its name
   } else if (c < 0x20 || c == 0x7F || c == '$' || c == '?' || c == '`') {
     cursor_
         .error(cursor_.at, cursor_.at + 1, "syntax.character",

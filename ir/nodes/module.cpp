@@ -24,15 +24,17 @@ ExternFunctionPtr Module::extern_function(std::string_view wanted) const {
 }
 
 void Module::set(GlobalFunction function) {
-  if (const GlobalFunction* found = find(name_of(function)))
-    functions.replace(static_cast<std::size_t>(found - &functions.front()), std::move(function));
+  if (const std::size_t at = functions.position(name_of(function)); at < functions.size())
+    functions.replace(at, std::move(function));
   else
     functions.push_back(std::move(function));
 }
 
 void Module::remove(std::string_view unwanted) {
-  if (const GlobalFunction* found = find(unwanted))
-    functions.remove_if([&](const GlobalFunction& each) { return &each == found; });
+  const std::size_t unwanted_at = functions.position(unwanted);
+  std::size_t at = 0;
+  if (unwanted_at < functions.size())
+    functions.remove_if([&](const GlobalFunction&) { return at++ == unwanted_at; });
 }
 
 std::vector<std::string> Module::names() const {

@@ -12,6 +12,7 @@
 
 #include "shell/program/pager.h"
 #include "shell/repl/completion/completion.h"
+#include "shell/repl/completion/hole_completion.h"
 #include "shell/repl/editor/line_editor.h"
 #include "shell/repl/editor/screen_editor.h"
 #include "shell/repl/editor/status_line.h"
@@ -50,15 +51,23 @@ class Repl {
   explicit Repl(Session& session)
       : session_(session), inputs_(session, {"", false, true}), history_(history_path()) {
     inputs_.set_summaries(true);
-    const Workspace& workspace = inputs_.workspace();
-    editor_ = editor_for(
-        {[&workspace](std::string_view text) { return answered([&] { return complete(workspace, text); }); },
-         [](std::string_view text) { return answered([&] { return missing_in_input(text); }); },
-         [&workspace](std::string_view text) {
-           return answered([&] { return status_line(workspace, text); });
-         },
-         [this] { return answered([&] { return inputs_.files_changed(); }); }},
-        session.settings().color);
+    Workspace& workspace = inputs_.workspace();
+    editor_ =
+        editor_for({[&workspace](std::string_view text) {
+                      return answered([&] {
+                        auto hole = complete_hole(workspace, text);
+                        return hole ? std::move(*hole) : complete(workspace, text);
+                      });
+                    },
+                    [](std::string_view text) { return answered([&] { return missing_in_input(text); }); },
+                    [&workspace](std::string_view text) {
+                      return answered([&] { return status_line(workspace, text); });
+                    },
+                    [&workspace](std::string_view text, const std::function<bool()>& goes_on) {
+                      return answered([&] { return std::optional(input_faults(workspace, text, goes_on)); });
+                    },
+                    [this] { return answered([&] { return inputs_.files_changed(); }); }},
+                   session.settings().color);
     for (const std::string& input : history_.read()) editor_->remember(input);
   }
 

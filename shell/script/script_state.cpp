@@ -57,6 +57,29 @@ ScriptValue converted(const std::string& name, const std::string& text, const Sc
   return literal ? parse_literal(text, "--set " + name) : ScriptValue(text);
 }
 
+// Each declaration makes a new list of the free functions, to which the references to all of them are bound
+// anew; those to functions that it left alone are no change.
+bool is_same_own_function(const ScriptValue& known, const ScriptValue& value, const ModulePtr& functions) {
+  const auto* reference = value.as<FunctionReference>();
+  return reference && reference->module == functions && is_same_free_function(known, value);
+}
+
+// Names of free functions whose own values are the same in two states mean functions of two lists.
+void bind_free_functions_of(const State& state, Environment& environment) {
+  if (!state.free_functions) return;
+  for (const GlobalFunction& function : state.free_functions->functions) {
+    const std::string& name = name_of(function);
+    const ScriptValue* bound = environment.peek(name);
+    if (!bound || kind_name(*bound) != "function") continue;
+    try {
+      environment.set(name, value_in(state, name, *bound));
+    } catch (const Failure& failure) {
+      // A file does not have it as it was written; who uses it is told.
+      if (failure.error_class() == ErrorClass::Interrupted) throw;
+    }
+  }
+}
+
 }  // namespace
 
 ScriptState::ScriptState(Session& session, ScriptOptions options)
@@ -71,7 +94,8 @@ State ScriptState::state_since(const State& before) {
     const ScriptValue* known = state.names.find(name);
     if (!value) {
       state.names = state.names.without(name);
-    } else if (!known || !is_same_value(*known, *value)) {
+    } else if (!known ||
+               !(is_same_value(*known, *value) || is_same_own_function(*known, *value, free_functions_))) {
       state.names = state.names.with(name, *value);
     }
   }
@@ -93,8 +117,11 @@ void ScriptState::go_to(const State& from, const State& to) {
           environment_.remove(name);
         }
       });
+  if (free_functions_ != to.free_functions) {
+    free_functions_ = to.free_functions;
+    bind_free_functions_of(to, environment_);
+  }
   environment_.take_changed();
-  free_functions_ = to.free_functions;
   if (to.around) {
     namespaces_ = to.around->namespaces;
     earlier_.linked = to.around->linked;

@@ -132,7 +132,8 @@ std::shared_ptr<const std::string> text_of_file(const std::string& path) {
 }  // namespace
 
 std::optional<FileChanges::FileText> FileChanges::file_of(std::uint32_t source) const {
-  if (const auto whole = whole_.find(source); whole != whole_.end()) return whole->second;
+  if (const auto whole = whole_.find(source); whole != whole_.end())
+    return whole->second.path.empty() ? std::nullopt : std::optional(whole->second);
   const SourceFile* file = Sources::instance().find(source);
   if (!file || !is_program_path(file->name()) || file->name().starts_with('<')) return std::nullopt;
   // The text lives as long as the process.
@@ -140,17 +141,48 @@ std::optional<FileChanges::FileText> FileChanges::file_of(std::uint32_t source) 
                   std::shared_ptr<const std::string>(std::shared_ptr<const void>(), &file->text())};
 }
 
+std::optional<FileChanges::FileText> FileChanges::file_of(const GlobalFunction& function) const {
+  auto file = file_of(source_of(function));
+  if (file && file->names && !file->names->contains(name_of(function))) return std::nullopt;
+  return file;
+}
+
+std::optional<FileFunctions> FileChanges::functions_of_file(const Module& module) const {
+  std::optional<FileFunctions> functions;
+  std::uint32_t newest = 0;
+  for (const GlobalFunction& function : module.functions) {
+    if (workspace_.origins().of(function)) continue;
+    const auto file = file_of(function);
+    if (!file || (functions && functions->path != file->path)) continue;
+    if (!functions) functions = FileFunctions{file->path, file->text, {}};
+    // What was read again has the newest text, in which the others stand as they did.
+    if (source_of(function) >= newest) functions->text = file->text;
+    newest = std::max(newest, source_of(function));
+    functions->names.insert(name_of(function));
+  }
+  return functions;
+}
+
+void FileChanges::take_saved(std::uint32_t source, std::optional<FileFunctions> functions) {
+  FileText& file = whole_[source];
+  file = {};
+  if (!functions) return;
+  file.path = std::move(functions->path);
+  file.text = std::move(functions->text);
+  file.names = std::make_shared<const std::set<std::string>>(std::move(functions->names));
+}
+
 // Functions that a command made come from other functions, and from no file.
 bool FileChanges::is_own(const GlobalFunction& function, const std::string& path) const {
   if (workspace_.origins().of(function)) return false;
-  const auto file = file_of(source_of(function));
+  const auto file = file_of(function);
   return file && file->path == path;
 }
 
 std::optional<FileChanges::FileText> FileChanges::file_of_module(const ModulePtr& module) const {
   for (const GlobalFunction& function : module->functions) {
     if (workspace_.origins().of(function)) continue;
-    if (auto file = file_of(source_of(function))) return file;
+    if (auto file = file_of(function)) return file;
   }
   return std::nullopt;
 }
@@ -250,7 +282,7 @@ std::optional<std::string> FileChanges::reload_free_functions(const std::set<std
   std::map<std::string, std::set<std::string>> by_path;
   for (const GlobalFunction& function : functions->functions) {
     if (!names.empty() && !names.contains(name_of(function))) continue;
-    if (const auto file = file_of(source_of(function)); file && is_own(function, file->path))
+    if (const auto file = file_of(function); file && is_own(function, file->path))
       by_path[file->path].insert(name_of(function));
   }
   workspace_.settle();
@@ -261,7 +293,7 @@ std::optional<std::string> FileChanges::reload_free_functions(const std::set<std
     std::vector<bool> wanted(fresh.units().size());
     std::vector<std::string> changed;
     for (const std::string& name : own) {
-      const auto file = file_of(source_of(*functions->find(name)));
+      const auto file = file_of(*functions->find(name));
       const UnitTexts before(file->text, "");
       const auto old = before.find(name), unit = fresh.find(name);
       if (!old || !unit || before.text_of(*old) == fresh.text_of(*unit)) continue;
@@ -288,8 +320,8 @@ std::vector<std::string> FileChanges::reload(const std::optional<std::string>& n
     const ScriptValue* value = environment.find(*name);
     const auto* module = value ? value->as<ModulePtr>() : nullptr;
     const auto* function = value ? value->as<FunctionReference>() : nullptr;
-    const bool known = (module && file_of_module(*module)) ||
-                       (function && file_of(source_of(*function->module->find(function->name))));
+    const bool known =
+        (module && file_of_module(*module)) || (function && file_of(*function->module->find(function->name)));
     if (!known) {
       fail(ErrorClass::Usage, {}, "reload.subject",
            fmt::format("reload: '{}' is {}; expected a module or free function that a file declares{}",
@@ -300,7 +332,7 @@ std::vector<std::string> FileChanges::reload(const std::optional<std::string>& n
     return told;
   }
   for (const std::string& each : environment.names()) {
-    if (kind_name(*environment.peek(each)) != "module" || environment.peek(each)->is_unread()) continue;
+    if (kind_name(*environment.peek(each)) != "module") continue;
     tell(reload_module(each, *environment.find(each)->as<ModulePtr>()));
   }
   tell(reload_free_functions({}));
@@ -320,12 +352,13 @@ std::set<std::string> FileChanges::paths_of(const std::optional<std::string>& na
   std::set<std::string> paths;
   const Environment& environment = workspace_.script().environment();
   for (const std::string& each : environment.names()) {
-    if ((name && each != *name) || environment.peek(each)->is_unread()) continue;
+    const std::string_view kind = kind_name(*environment.peek(each));
+    if ((name && each != *name) || (kind != "module" && kind != "function")) continue;
     const ScriptValue& value = *environment.find(each);
     std::optional<FileText> file;
     if (const auto* module = value.as<ModulePtr>()) file = file_of_module(*module);
     if (const auto* function = value.as<FunctionReference>())
-      file = file_of(source_of(*function->module->find(function->name)));
+      file = file_of(*function->module->find(function->name));
     if (file) paths.insert(file->path);
   }
   return paths;

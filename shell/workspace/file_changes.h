@@ -17,9 +17,21 @@ namespace relish {
 
 class Workspace;
 
+// Functions that a file declares, with its text when they were read.
+struct FileFunctions {
+  std::string path;
+  std::shared_ptr<const std::string> text;
+  std::set<std::string> names;
+};
+
 class FileChanges {
  public:
   explicit FileChanges(Workspace& workspace) : workspace_(workspace) {}
+
+  // Those of the module that a file declares; nothing when none does.
+  std::optional<FileFunctions> functions_of_file(const Module& module) const;
+  // Functions of the source, a text in a saved session, come from a file or from none.
+  void take_saved(std::uint32_t source, std::optional<FileFunctions> functions);
 
   // Reads what changed of the module or free function that the name stands for; all of them without a name.
   // Lines that tell what it did, none where nothing changed. UsageError for a name that no file declares; the
@@ -38,9 +50,11 @@ class FileChanges {
     std::string path;
     std::shared_ptr<const std::string> text;
     std::shared_ptr<const std::vector<TextUnit>> units = nullptr;  // of the text, once it was cut
+    std::shared_ptr<const std::set<std::string>> names = nullptr;  // of what it declares; null: of all
   };
   // The file and whole text that a source was read from; nothing for what was typed.
   std::optional<FileText> file_of(std::uint32_t source) const;
+  std::optional<FileText> file_of(const GlobalFunction& function) const;
   std::optional<FileText> file_of_module(const ModulePtr& module) const;
   std::optional<std::string> reload_module(const std::string& name, const ModulePtr& module);
   std::optional<std::string> reload_free_functions(const std::set<std::string>& names);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "frontend/text/scanner.h"
+#include "support/fix.h"
 
 namespace relish {
 namespace {
@@ -21,12 +22,21 @@ std::string name_at(Span span) {
   return name ? std::string(text) : std::string();
 }
 
+// Of a hole: what its note writes in its place.
+std::optional<Replacement> written_here(const Diagnostic& diagnostic) {
+  for (const Fix& fix : fixes_of(diagnostic)) {
+    const std::string_view wrong = written_at(fix.at);
+    if (fix.at == diagnostic.span && wrong.starts_with('?')) return Replacement{std::string(wrong), fix.text};
+  }
+  return std::nullopt;
+}
+
 // Of "unknown name 'wieght'; did you mean 'weight'?": what stands there, or else what is quoted first.
 std::optional<Replacement> replacement_of(const Diagnostic& diagnostic) {
   constexpr std::string_view asks = "did you mean '";
   const std::string_view message = diagnostic.message;
   const std::size_t hint = message.rfind(asks);
-  if (hint == std::string_view::npos) return std::nullopt;
+  if (hint == std::string_view::npos) return written_here(diagnostic);
   const std::string_view behind = message.substr(hint + asks.size());
   const std::size_t right_end = behind.find('\'');
   if (right_end == std::string_view::npos) return std::nullopt;

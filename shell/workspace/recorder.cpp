@@ -63,7 +63,7 @@ std::optional<std::vector<Value>> Recorder::last_arguments(const FunctionReferen
 ScriptValue Recorder::value_at(const std::string& name, const std::string& state, Span span) {
   record_.use_states();
   const State& other = states_.of(states_.node_named(state, input_ - 1, span));
-  if (const ScriptValue* value = other.names.find(name)) return read_value(*value);
+  if (const ScriptValue* value = other.names.find(name)) return value_in(other, name, *value);
   std::vector<std::string> names;
   other.names.for_each([&](const std::string& known, const ScriptValue&) { names.push_back(known); });
   fail(ErrorClass::Type, span, "state.name_unknown",
@@ -74,13 +74,13 @@ std::optional<ScriptValue> Recorder::unbound(const std::string& name, Span span)
   if (!name.starts_with('_')) return std::nullopt;
   if (name == "_") {
     record_.use_states();
-    if (const ScriptValue* last = shown_.last()) return *last;
+    if (const ScriptValue* last = shown_.last()) return read_value(*last);
     fail(ErrorClass::Type, span, "state.shown", "'_' is the last value shown, and none was shown yet");
   }
   const auto input = whole_number<std::size_t>(std::string_view(name).substr(1));
   if (!input) return std::nullopt;
   record_.use_states();
-  if (const ScriptValue* value = shown_.of(*input)) return *value;
+  if (const ScriptValue* value = shown_.of(*input)) return read_value(*value);
   fail(ErrorClass::Type, span, "state.shown",
        fmt::format("'{}' is the value that input {} showed, which showed none or is not kept", name, *input));
 }

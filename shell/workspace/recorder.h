@@ -28,6 +28,8 @@ class Recorder final : public ScriptObserver {
   const Origins& origins() const { return *origins_; }
   const std::shared_ptr<const Origins>& all_origins() const { return origins_; }
   void set_origins(std::shared_ptr<const Origins> origins);
+  ShownValues& shown_values() { return shown_; }
+  const ShownValues& shown_values() const { return shown_; }
   // Drops what is beyond the budget, when values came since the last time that are worth a look.
   void values_came(std::uint64_t bytes) { new_bytes_ += bytes; }
   void keep_to_budget();

@@ -13,6 +13,7 @@ class ShownValues {
   // Null when there is none, or it is not kept.
   const ScriptValue* last() const;
   const ScriptValue* of(std::size_t input) const;
+  const std::map<std::size_t, ScriptValue>& all() const { return by_input_; }
   void let_go(const ScriptValue& value);
   // Newest first, in the room that the states leave.
   void keep_to_budget(States::Kept& kept);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "frontend/names/namespaces.h"
 #include "ir/nodes/module.h"
@@ -56,6 +57,13 @@ struct State {
   std::shared_ptr<const Origins> origins;             // null: no command made a function
   std::shared_ptr<const KeptState> unread = nullptr;  // where what is missing of it stands
 };
+
+// The value that a state holds of a name as statements see it there. Under its own name a free function stays
+// bound as it was for as long as it is the same, though others were declared since; it means the one among
+// the state's functions.
+ScriptValue value_in(const State& state, std::string_view name, const ScriptValue& held);
+// Whether both refer to the same function, each among the free functions that it is in.
+bool is_same_free_function(const ScriptValue& a, const ScriptValue& b);
 
 // Whether nothing was bound, declared, loaded, drawn or set between the two.
 bool is_same_state(const State& a, const State& b);

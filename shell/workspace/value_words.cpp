@@ -1,10 +1,32 @@
 // Short texts of values.
 #include "shell/workspace/value_words.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "shell/script/unread_value.h"
 #include "support/counted.h"
 
 namespace relish {
+namespace {
+
+constexpr std::size_t most_items_in_words = 4;
+constexpr std::size_t most_characters = 60;
+
+bool is_wide(const ScriptValue& value) {
+  return value.tensor() || value.dictionary() || value.sequence() || value.as<ModulePtr>();
+}
+
+// "[float32 (2, 3), float32 (2,)]": items whose own texts have several lines by what they are.
+std::optional<std::string> words_of_items(const ScriptList& list) {
+  std::string text;
+  for (const ScriptValue& item : list.items) text += (text.empty() ? "" : ", ") + overview_of(item);
+  if (text.size() > most_characters) return std::nullopt;
+  if (!list.tuple) return "[" + text + "]";
+  return "(" + text + (list.items.size() == 1 ? ",)" : ")");
+}
+
+}  // namespace
 
 std::string overview_of(const ScriptValue& held) {
   const ScriptValue& value = known_value(held);
@@ -16,8 +38,13 @@ std::string overview_of(const ScriptValue& held) {
     return "function of " + counted(function->module->functions.size(), "function");
   if (const ScriptDict* dict = value.dictionary())
     return "dict of " + counted(dict->items.size(), "entry", "entries");
-  if (value.sequence() && value.sequence()->items.size() > 4)
-    return std::string(kind_name(value)) + " of " + counted(value.sequence()->items.size(), "item");
+  if (const ScriptList* list = value.sequence()) {
+    const bool any_wide = std::any_of(list->items.begin(), list->items.end(), is_wide);
+    if (!any_wide && list->items.size() <= most_items_in_words) return brief_text(value);
+    if (list->items.size() <= most_items_in_words)
+      if (auto words = words_of_items(*list)) return std::move(*words);
+    return std::string(kind_name(value)) + " of " + counted(list->items.size(), "item");
+  }
   return brief_text(value);
 }
 

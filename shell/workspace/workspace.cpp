@@ -168,13 +168,18 @@ void Workspace::set_option(std::string_view name, const std::string& text) {
 
 std::vector<std::string> Workspace::restore(const std::string& path) {
   RestoredSession restored =
-      read_archive(path, [this](const std::string& file) { return script_.load_module(file, {}, true); });
+      read_archive(path, {[this](const std::string& file) { return script_.load_module(file, {}, true); },
+                          [this](std::uint32_t source, std::optional<FileFunctions> functions) {
+                            files_.take_saved(source, std::move(functions));
+                          }});
   const State before = state();
   states_.restore(std::move(restored.content));
   script_.go_to(before, state());
   recorder_.set_input(std::max(recorder_.input(), restored.last_input + 1));
   recorder_.record().begin(state().names);
   recorder_.set_origins(state().origins);
+  recorder_.shown_values() = {};
+  for (const auto& [input, value] : restored.shown) recorder_.shown_values().show(input, value);
   return std::move(restored.lost);
 }
 

@@ -52,7 +52,6 @@ class Workspace {
   const State& state_of(std::size_t node) { return states_.of(node); }
   // The node that a number of an input, or a name of a branch or snapshot, means; UsageError at `span`.
   std::size_t node_named(const std::string& name, Span span = {}) const;
-  bool knows_state(const std::string& name) const { return recorder_.knows_state(name); }
   // Changes an option that the states have: "tier", "threads", "seed".
   void set_option(std::string_view name, const std::string& text);
 
@@ -64,6 +63,9 @@ class Workspace {
   void rebind_module(const std::string& name, const ModulePtr& module, std::string label);
   // Files of modules and functions, and what changed in them.
   FileChanges& files() { return files_; }
+
+  // What bare expressions showed, by input.
+  const ShownValues& shown() const { return recorder_.shown_values(); }
 
   // Bytes that the values of other states may hold together; beyond that the oldest states are dropped and
   // made again from their statements when somebody asks.

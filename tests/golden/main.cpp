@@ -6,9 +6,11 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <iostream>
 #include <iterator>
 #include <map>
+#include <semaphore>
 
 #include "shell/session.h"
 #include "support/failure.h"
@@ -182,7 +184,34 @@ std::vector<std::pair<std::string, std::vector<std::string>>> law_on_other_progr
 
 enum class Verdict { Passed, Failed, Skipped, Updated };
 
-Verdict run_one(const std::string& path, const std::string& name, const Options& options) {
+// Programs on terminals wait for keys most of the time: their files run beside each other and all others.
+class ScreensAhead {
+ public:
+  explicit ScreensAhead(const std::vector<std::pair<std::string, std::string>>& files) {
+    for (const auto& [path, name] : files) {
+      if (!name.starts_with("screen/")) continue;
+      outcomes_[name] = std::async(std::launch::async, [this, path = path, name = name] {
+        room_.acquire();
+        struct Leave {
+          std::counting_semaphore<>& room;
+          ~Leave() { room.release(); }
+        } leave{room_};
+        return run_screen(read_golden_file(path, name));
+      });
+    }
+  }
+  Outcome take(const GoldenFile& file) {
+    const auto ahead = outcomes_.find(file.name);
+    return ahead == outcomes_.end() ? commands.at(file.command)(file) : ahead->second.get();
+  }
+
+ private:
+  std::counting_semaphore<> room_{6};
+  std::map<std::string, std::future<Outcome>> outcomes_;
+};
+
+Verdict run_one(const std::string& path, const std::string& name, const Options& options,
+                ScreensAhead& screens) {
   std::vector<std::string> problems;
   try {
     const GoldenFile file = read_golden_file(path, name);
@@ -190,7 +219,7 @@ Verdict run_one(const std::string& path, const std::string& name, const Options&
     if (command == commands.end()) {
       fail_at(ErrorClass::Usage, path, "golden.command", fmt::format("unknown command '{}'", file.command));
     }
-    const Outcome outcome = command->second(file);
+    const Outcome outcome = screens.take(file);
     problems = problems_of(file, outcome);
     // An update also completes expectations that name no rule.
     const bool complete = std::all_of(file.expectations.begin(), file.expectations.end(),
@@ -217,13 +246,15 @@ Verdict run_one(const std::string& path, const std::string& name, const Options&
 int run(const Options& options) {
   start_language();
   int passed = 0, failed = 0, updated = 0, skipped = 0;
-  for (const auto& [path, name] : golden_files(options)) {
+  const auto files = golden_files(options);
+  ScreensAhead screens(options.list ? decltype(files)() : files);
+  for (const auto& [path, name] : files) {
     if (options.list) {
       std::cout << name << "\n";
       continue;
     }
     const auto start = std::chrono::steady_clock::now();
-    switch (run_one(path, name, options)) {
+    switch (run_one(path, name, options, screens)) {
       case Verdict::Passed:
         ++passed;
         break;

@@ -22,12 +22,13 @@ constexpr std::string_view enter_key = "<Enter>";
 
 std::string keys_of_step(std::string text) {
   static const std::map<std::string, std::string> keys = {
-      {"<Enter>", "\r"},        {"<Tab>", "\t"},          {"<Up>", "\x1b[A"},        {"<Down>", "\x1b[B"},
-      {"<Right>", "\x1b[C"},    {"<Left>", "\x1b[D"},     {"<Home>", "\x1b[H"},      {"<End>", "\x1b[F"},
-      {"<Backspace>", "\x7f"},  {"<Undo>", "\x1f"},       {"<Ctrl-A>", "\x01"},      {"<Ctrl-C>", "\x03"},
-      {"<Ctrl-D>", "\x04"},     {"<Ctrl-K>", "\x0b"},     {"<Ctrl-L>", "\x0c"},      {"<Ctrl-U>", "\x15"},
-      {"<Ctrl-W>", "\x17"},     {"<Ctrl-Y>", "\x19"},     {"<Alt-Enter>", "\x1b\r"}, {"<line>", "\n"},
-      {"<paste>", "\x1b[200~"}, {"</paste>", "\x1b[201~"}};
+      {"<Enter>", "\r"},       {"<Tab>", "\t"},         {"<Up>", "\x1b[A"},        {"<Down>", "\x1b[B"},
+      {"<Right>", "\x1b[C"},   {"<Left>", "\x1b[D"},    {"<Home>", "\x1b[H"},      {"<End>", "\x1b[F"},
+      {"<Backspace>", "\x7f"}, {"<Undo>", "\x1f"},      {"<Ctrl-A>", "\x01"},      {"<Ctrl-C>", "\x03"},
+      {"<Ctrl-D>", "\x04"},    {"<Ctrl-K>", "\x0b"},    {"<Ctrl-L>", "\x0c"},      {"<Ctrl-U>", "\x15"},
+      {"<Ctrl-W>", "\x17"},    {"<Ctrl-Y>", "\x19"},    {"<Alt-Enter>", "\x1b\r"}, {"<line>", "\n"},
+      {"<Ctrl-R>", "\x12"},    {"<Ctrl-P>", "\x10"},    {"<Ctrl-N>", "\x0e"},      {"<Ctrl-E>", "\x05"},
+      {"<Ctrl-T>", "\x14"},    {"<Delete>", "\x1b[3~"}, {"<paste>", "\x1b[200~"},  {"</paste>", "\x1b[201~"}};
   for (const auto& [name, bytes] : keys)
     for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at))
       text.replace(at, name.size(), bytes);
@@ -41,7 +42,13 @@ Outcome run_screen(const GoldenFile& file) {
   unsigned columns = 80, rows = 24;
   std::sscanf(file.options.c_str(), "%ux%u", &columns, &rows);
   const auto narrow = [](unsigned size) { return static_cast<unsigned short>(size); };
-  TerminalProgram program(folder, {"repl", "--tier", "interp"}, {"xterm", narrow(columns), narrow(rows)});
+  // Behind the size: whether there is an editor, the script edit.sh that the session has written, and a
+  // pager.
+  std::vector<std::string> variables;
+  if (file.options.find("EDITOR") != std::string::npos) variables.push_back("EDITOR=sh edit.sh");
+  if (file.options.find("PAGER") != std::string::npos) variables.push_back("PAGER=sed -n 's/^/page: /p'");
+  TerminalProgram program(folder, {"repl", "--tier", "interp"},
+                          {"xterm", narrow(columns), narrow(rows), variables});
   TerminalScreen screen(columns, rows);
   Outcome outcome;
   std::string bytes, transcript;

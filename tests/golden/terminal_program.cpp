@@ -33,6 +33,7 @@ TerminalProgram::TerminalProgram(const TemporaryFolder& folder, const std::vecto
   std::vector<std::string> words = {"relish"};
   words.insert(words.end(), options.begin(), options.end());
   std::vector<std::string> variables = environment_at(folder.path(), {"LC_ALL=C.UTF-8", "TERM=" + form.name});
+  variables.insert(variables.end(), form.variables.begin(), form.variables.end());
   std::vector<char*> arguments, environment;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);

@@ -14,6 +14,7 @@ namespace relish::testing {
 struct TerminalForm {
   std::string name = "dumb";  // TERM
   unsigned short columns = 400, rows = 50;
+  std::vector<std::string> variables = {};  // of the environment, NAME=VALUE
 };
 
 class TerminalProgram {

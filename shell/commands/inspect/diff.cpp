@@ -52,7 +52,7 @@ struct Side {
 
 Side side_of(Workspace& workspace, const std::string& word) {
   const bool number = word.find_first_not_of("0123456789") == std::string::npos;
-  const bool state = workspace.knows_state(word) && !workspace.script().environment().find(word);
+  const bool state = workspace.log().named(word) && !workspace.script().environment().find(word);
   if (number || state) return {workspace.node_named(word), {}};
   const auto source = Sources::instance().add(fmt::format("<in {}>", workspace.next_input() - 1), word);
   return {std::nullopt, workspace.script().evaluate(source)};

@@ -27,6 +27,19 @@ ScriptValue value_of_words(Invocation& invocation) {
                               fmt::format("{}", fmt::join(invocation.files, " "))));
 }
 
+// What stands in the place of something to draw: an empty list is a list of numbers, but there are none.
+std::string describe_undrawn(const ScriptValue& value) {
+  const bool empty = (value.sequence() && value.sequence()->items.empty()) ||
+                     (value.dictionary() && value.dictionary()->items.empty());
+  if (empty) return fmt::format("an empty {}", kind_name(value));
+  if (const ScriptList* list = value.sequence()) {
+    const auto other = std::find_if(list->items.begin(), list->items.end(),
+                                    [](const ScriptValue& item) { return !real_of(item); });
+    if (other != list->items.end()) return fmt::format("{} with {}", describe(value), describe(*other));
+  }
+  return describe(value);
+}
+
 // A list of numbers is a tensor too; nothing for other values.
 std::optional<Tensor> tensor_of_value(const ScriptValue& value) {
   if (value.tensor()) return *value.tensor();
@@ -46,7 +59,7 @@ Tensor tensor_of_words(Invocation& invocation) {
   if (auto tensor = tensor_of_value(value)) return std::move(*tensor);
   const std::string name = shell_name(invocation.command.name);
   fail(ErrorClass::Type, {}, "command.subject",
-       fmt::format("{}: found {}; expected a tensor or a list of numbers", name, describe(value)));
+       fmt::format("{}: found {}; expected a tensor or a list of numbers", name, describe_undrawn(value)));
 }
 
 int count_of(const Invocation& invocation, std::string_view option, int fallback) {
@@ -145,7 +158,7 @@ ScriptValue plot_of_values(Invocation& invocation) {
   if (std::none_of(chart.curves.begin(), chart.curves.end(), has_points)) {
     fail(ErrorClass::Type, {}, "command.subject",
          fmt::format("plot: found {}; expected a tensor or a list of numbers, or a dict of these",
-                     describe(value)));
+                     describe_undrawn(value)));
   }
   // With the numbers at the side it fits 80 columns.
   std::string text = braille_chart(chart, {.columns = 64});

@@ -3,11 +3,14 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "frontend/text/scanner.h"
 #include "shell/repl/completion/completion.h"
+#include "shell/repl/completion/input_faults.h"
 
 namespace relish {
 
@@ -17,6 +20,10 @@ struct EditorQuestions {
   std::function<Missing(std::string_view text)> missing;
   // A line about where the cursor is, for the end of the text.
   std::function<std::string(std::string_view text)> status;
+  // What is wrong in the text as it stands. `goes_on` may end the answer, which is none then.
+  std::function<std::optional<std::vector<InputFault>>(std::string_view text,
+                                                       const std::function<bool()>& goes_on)>
+      faults;
   // Whether something happened that the session wants to tell, while nobody types.
   std::function<bool()> wakes;
 };

@@ -106,6 +106,7 @@ struct LineEditor::Impl {
 std::string common_continuation(const Completions& completions) {
   if (completions.candidates.empty()) return {};
   std::string prefix = completions.candidates.front().text;
+  if (!prefix.starts_with(completions.word)) return {};  // it takes the place of a hole
   for (const Candidate& candidate : completions.candidates) {
     std::size_t length = 0;
     while (length < prefix.size() && length < candidate.text.size() &&

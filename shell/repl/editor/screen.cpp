@@ -40,6 +40,8 @@ std::string cut_at(const std::string& line, std::size_t columns) {
   return line.substr(0, at);
 }
 
+constexpr std::string_view fault_mark = "\x1b[4m";
+
 // Lays the text out, character by character.
 class Layout {
  public:
@@ -61,11 +63,11 @@ class Layout {
   }
 
   void finish_row() {
-    if (kind_on_) row_ += color_end;
+    if (style_ != Style{}) row_ += color_end;
     picture_.rows.push_back(std::move(row_));
     row_.clear();
     column_ = 0;
-    kind_on_ = false;
+    style_ = {};
   }
 
   void note_cursor() {
@@ -74,17 +76,21 @@ class Layout {
     picture_.cursor_column = column_;
   }
 
+  bool is_fault(std::size_t place) const {
+    return std::any_of(view_.faults.begin(), view_.faults.end(),
+                       [&](const auto& fault) { return fault.first <= place && place < fault.second; });
+  }
+
   void color() {
+    if (!view_.colors) return;
     while (span_ < spans_.size() && spans_[span_].end <= at_) ++span_;
     const bool inside = span_ < spans_.size() && spans_[span_].begin <= at_;
-    if (kind_on_ && (!inside || span_ != colored_)) {
-      row_ += color_end;
-      kind_on_ = false;
-    }
-    if (!inside || kind_on_) return;
-    row_ += color_of(spans_[span_].kind);
-    kind_on_ = true;
-    colored_ = span_;
+    const Style wanted{inside ? span_ + 1 : 0, is_fault(at_)};
+    if (wanted == style_) return;
+    if (style_ != Style{}) row_ += color_end;
+    if (inside) row_ += color_of(spans_[span_].kind);
+    if (wanted.fault) row_ += fault_mark;
+    style_ = wanted;
   }
 
   void step() {
@@ -111,10 +117,15 @@ class Layout {
   const EditorView& view_;
   EditorPicture picture_;
   std::vector<TokenSpan> spans_;
-  std::size_t span_ = 0, colored_ = 0;
+  std::size_t span_ = 0;
+  struct Style {
+    std::size_t span = 0;  // whose colour is on, from 1
+    bool fault = false;
+    bool operator==(const Style&) const = default;
+  };
+  Style style_;
   std::string row_;
   std::size_t column_ = 0, at_ = 0;
-  bool kind_on_ = false;
 };
 
 }  // namespace

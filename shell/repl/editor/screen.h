@@ -5,15 +5,17 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace relish {
 
 struct EditorView {
   std::string_view text;
-  std::size_t cursor = 0;          // in bytes
-  std::string prompt;              // of the first line,
-  std::string next_prompt;         // and of those behind it
+  std::size_t cursor = 0;                                        // in bytes
+  std::string prompt;                                            // of the first line,
+  std::string next_prompt;                                       // and of those behind it
+  std::vector<std::pair<std::size_t, std::size_t>> faults = {};  // places to be underlined
   std::vector<std::string> below;  // lines under the text, cut at the width: a menu, a status line
   std::size_t columns = 80, rows = 24;
   bool colors = true;

@@ -16,12 +16,14 @@
 #include "shell/repl/editor/menu.h"
 #include "shell/repl/editor/screen.h"
 #include "shell/repl/editor/terminal_keys.h"
+#include "support/interrupt.h"
 
 namespace relish {
 namespace {
 
 constexpr int searched_inputs = 1000;
 constexpr char fill_key[] = "\x1b[990~";
+constexpr std::size_t most_bytes_at_once = 2048;
 constexpr std::string_view prompt_end = ">>> ", open_prompt_end = "... ";  // as long
 
 }  // namespace
@@ -47,8 +49,11 @@ struct ScreenEditor::Impl {
   std::string cut;
   std::vector<Candidate> menu;
   std::size_t menu_begin = 0;
-  bool menu_asked = false;  // by the last key
-  bool in_key = false;      // the keys so far may be the beginning of one that has several
+  bool menu_asked = false;         // by the last key
+  std::vector<InputFault> faults;  // of `checked`
+  std::string checked;
+  bool faults_known = true;  // of what stands there now
+  bool in_key = false;       // the keys so far may be the beginning of one that has several
 
   static Impl& of(EditLine* editor) {
     void* data = nullptr;
@@ -88,9 +93,32 @@ struct ScreenEditor::Impl {
 
   // --- What is seen.
 
-  std::vector<std::string> below(const EditedText& text) const {
+  // A short text is read at every key, a longer one when nobody types.
+  void look_for_faults(const EditedText& text, bool resting) {
+    if (text.text == checked && (faults_known || !resting)) return;
+    if (text.text != checked) faults = carried_faults(faults, checked, text.text);
+    checked = text.text;
+    faults_known = false;
+    if (!resting && text.text.size() > most_bytes_at_once) return;
+    auto found = questions.faults(
+        text.text, [] { return interrupt_flag.load(std::memory_order_relaxed) == 0 && !keys_wait(); });
+    if (!found) return;
+    faults = std::move(*found);
+    faults_known = true;
+  }
+
+  void rest() {
+    if (faults_known) return;
+    const bool any_before = !faults.empty();
+    look_for_faults(now(), true);
+    if (faults_known && (any_before || !faults.empty())) draw();
+  }
+
+  std::vector<std::string> below(const EditedText& text, const std::vector<InputFault>& shown) const {
     std::vector<std::string> lines = menu_lines(menu, menu_begin);
     if (menu.empty()) {
+      if (std::string fault = fault_line(shown, text.text, text.cursor); !fault.empty())
+        lines.push_back(std::move(fault));
       std::string status = questions.status(std::string_view(text.text).substr(0, text.cursor));
       if (!status.empty()) lines.push_back(std::move(status));
     }
@@ -108,7 +136,12 @@ struct ScreenEditor::Impl {
     view.columns = size.columns;
     view.rows = size.rows;
     view.colors = colors;
-    if (!last) view.below = below(text);
+    if (!last) {
+      look_for_faults(text, false);
+      const std::vector<InputFault> shown = shown_faults(faults, text.text, text.cursor);
+      for (const InputFault& fault : shown) view.faults.emplace_back(fault.begin, fault.end);
+      view.below = below(text, shown);
+    }
     write_terminal(bytes_of(picture_of(view), drawn_row));
     changes.note(text);
   }
@@ -124,8 +157,9 @@ struct ScreenEditor::Impl {
     Impl& self = of(editor);
     // What arrives at once is drawn once.
     if (!keys_wait()) self.draw();
-    const KeyEvent event =
-        read_key(*character, [&] { self.redraw(); }, [&] { return !self.in_key && self.questions.wakes(); });
+    const KeyEvent event = read_key(
+        *character, [&] { self.redraw(); }, [&] { return !self.in_key && self.questions.wakes(); },
+        [&] { self.rest(); });
     if (event == KeyEvent::Woken) {
       self.left = self.now();
       self.left_block = self.block;
@@ -348,6 +382,12 @@ struct ScreenEditor::Impl {
       return CC_NORM;
     }
     Completions found = self.questions.complete(before);
+    if (found.word.starts_with('?') && found.candidates.size() == 1) {
+      // What fits a hole takes its place.
+      self.erase(before.size() - found.word.size(), before.size());
+      self.insert(found.candidates.front().text);
+      return CC_NORM;
+    }
     const std::string more = common_continuation(found);
     self.insert(more);
     if (more.empty() && found.candidates.size() > 1) {
@@ -437,6 +477,9 @@ Editor::Event ScreenEditor::read(const std::string& prompt, std::string& line, b
   self.recalled_at = self.inputs.size();
   self.block.clear();
   self.menu.clear();
+  self.faults.clear();
+  self.checked.clear();
+  self.faults_known = true;
   if (!self.fill.empty() || self.left) el_push(self.editor, fill_key);
   int count = 0;
   el_gets(self.editor, &count);

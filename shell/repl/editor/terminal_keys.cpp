@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cwchar>
+#include <utility>
 
 #include "support/interrupt.h"
 
@@ -61,8 +62,9 @@ TerminalSize terminal_size() {
 }
 
 KeyEvent read_key(wchar_t& character, const std::function<void()>& changed,
-                  const std::function<bool()>& wakes) {
+                  const std::function<bool()>& wakes, const std::function<void()>& rests) {
   int polls = 0;
+  bool rested = !rests;
   std::mbstate_t state{};
   while (true) {
     if (interrupt_flag.load(std::memory_order_relaxed) != 0) {
@@ -73,6 +75,7 @@ KeyEvent read_key(wchar_t& character, const std::function<void()>& changed,
     if (arrived_begin == arrived_end) {
       pollfd wait{STDIN_FILENO, POLLIN, 0};
       int ready = ::poll(&wait, 1, poll_milliseconds);
+      if (ready == 0 && !std::exchange(rested, true)) rests();
       if (ready == 0 && wakes && ++polls % polls_between_wakes == 0 && wakes()) return KeyEvent::Woken;
       if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
       ssize_t got = ready < 0 ? -1 : ::read(STDIN_FILENO, arrived, sizeof arrived);

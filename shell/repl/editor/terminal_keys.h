@@ -12,9 +12,10 @@ enum class KeyEvent { Character, End, Interrupted, Woken };
 
 // Waits for a character; a signal that asks to stop ends the wait. `changed` is called when the terminal has
 // another size, or comes back behind a stop. Bytes that are no character are passed over. `wakes` is asked
-// now and then while nobody types; what it says ends the wait.
+// now and then while nobody types; what it says ends the wait. `rests` is called once, when no key came for a
+// moment.
 KeyEvent read_key(wchar_t& character, const std::function<void()>& changed,
-                  const std::function<bool()>& wakes = {});
+                  const std::function<bool()>& wakes = {}, const std::function<void()>& rests = {});
 // Of what has arrived, the characters up to the next sign that is none: they are taken together.
 std::string take_text_at_once();
 // Whether something was typed, or arrived, that was not read yet.

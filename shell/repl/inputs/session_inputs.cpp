@@ -13,6 +13,7 @@
 #include "shell/program/program_file.h"
 #include "shell/repl/inputs/colon_command.h"
 #include "shell/repl/inputs/session_help.h"
+#include "shell/repl/inputs/text_end.h"
 #include "shell/workspace/saved/archive_lines.h"
 #include "shell/workspace/saved/archive_writer.h"
 #include "shell/workspace/transform_summary.h"
@@ -88,6 +89,18 @@ bool run_plain_word(Session& session, const Script& script, std::string text, bo
   return true;
 }
 
+// A session is no data: whoever names such a file means a value.
+void refuse_data_ending(const std::string& path) {
+  for (const std::string_view ending : {".npz", ".npy", ".safetensors", ".csv", ".tsv", ".json", ".py"}) {
+    if (!path.ends_with(ending)) continue;
+    fail(ErrorClass::Usage, {}, "save.extension",
+         fmt::format(
+             ":save writes the session, for which '{}' is no file; expected .relish for its statements "
+             "or .rxs for all its states; save(VALUE, \"{}\") writes a value",
+             ending, printable(path)));
+  }
+}
+
 }  // namespace
 
 SessionInputs::SessionInputs(Session& session, ScriptOptions options)
@@ -161,15 +174,27 @@ bool SessionInputs::as_input(const std::function<bool()>& work) {
 bool SessionInputs::run_text(const std::string& name, const std::string& written) {
   const std::string text = without_prompts(written);
   const std::vector<InputPart> parts = input_parts(text);
-  check_syntax(name, parts);
+  try {
+    check_syntax(name, parts);
+  } catch (Failure& failure) {
+    note_end(failure, parts, 0, 0);
+    throw;
+  }
   bool goes_on = true;
   if (run_plain_word(session_, script(), text, goes_on)) return goes_on;
-  for (const InputPart& part : parts) {
-    goes_on = as_input([&] {
-      if (part.command) return run_command(name, part);
-      workspace_.run_each(name, at_its_line(part), part.line - 1);
-      return true;
-    });
+  for (std::size_t at = 0; at < parts.size(); ++at) {
+    const InputPart& part = parts[at];
+    const std::size_t before = workspace_.next_input();
+    try {
+      goes_on = as_input([&] {
+        if (part.command) return run_command(name, part);
+        workspace_.run_each(name, at_its_line(part), part.line - 1);
+        return true;
+      });
+    } catch (Failure& failure) {
+      note_end(failure, parts, at, workspace_.next_input() - before - 1);
+      throw;
+    }
     if (!goes_on) return false;
   }
   return true;
@@ -349,6 +374,7 @@ void SessionInputs::save(std::string path) {
                      printable(path)));
   }
   if (path.empty()) fail(ErrorClass::Usage, {}, "save.path", ":save takes a file: :save session.relish");
+  refuse_data_ending(path);
   workspace_.settle();
   if (path.ends_with(archive_ending)) return save_archive(path, overwrite);
   const SessionText statements = workspace_.statements();

@@ -103,13 +103,14 @@ class StateInFile final : public KeptState, public std::enable_shared_from_this<
 
 class ArchiveReader {
  public:
-  ArchiveReader(const std::string& path, ArchiveValues::LoadModule load)
-      : values_(std::make_shared<ArchiveValues>(path, std::move(load))),
+  ArchiveReader(const std::string& path, ArchiveValues::Outside outside)
+      : values_(std::make_shared<ArchiveValues>(path, std::move(outside))),
         graph_(std::make_shared<SavedGraph>(SavedGraph{values_, {}, {}})) {}
 
   RestoredSession run() {
     read_log();
     for (std::size_t id = 0; id < graph_->parents.size(); ++id) add_node(id);
+    read_shown();
     if (values_->file().damaged_lines() > 0 && result_.lost.empty())
       result_.lost.push_back(fmt::format("{} of the graph: values that need them say so",
                                          counted(values_->file().damaged_lines(), "damaged line")));
@@ -120,6 +121,19 @@ class ArchiveReader {
   json parsed(std::string_view kind, std::size_t number) const {
     const auto text = values_->file().line(kind, number);
     return text ? json::parse(*text, nullptr, false) : json();
+  }
+
+  // One whose line is damaged is not kept.
+  void read_shown() {
+    for (const auto& [input, text] : values_->file().lines("shown")) {
+      const json told = json::parse(text, nullptr, false);
+      if (!told.is_object() || !told.contains("value")) continue;
+      try {
+        result_.shown.emplace(input, values_->value_of(fmt::format("_{}", input), told["value"]));
+      } catch (const json::exception&) {
+        continue;
+      }
+    }
   }
 
   void read_log() {
@@ -263,8 +277,8 @@ class ArchiveReader {
 
 }  // namespace
 
-RestoredSession read_archive(const std::string& path, ArchiveValues::LoadModule load) {
-  return ArchiveReader(path, std::move(load)).run();
+RestoredSession read_archive(const std::string& path, ArchiveValues::Outside outside) {
+  return ArchiveReader(path, std::move(outside)).run();
 }
 
 }  // namespace relish

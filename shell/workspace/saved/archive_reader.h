@@ -12,8 +12,9 @@ namespace relish {
 struct RestoredSession {
   LogContent content;
   std::size_t last_input = 0;
-  std::vector<std::string> lost;  // what is damaged, in words
+  std::map<std::size_t, ScriptValue> shown;  // by input
+  std::vector<std::string> lost;             // what is damaged, in words
 };
-RestoredSession read_archive(const std::string& path, ArchiveValues::LoadModule load);
+RestoredSession read_archive(const std::string& path, ArchiveValues::Outside outside);
 
 }  // namespace relish

@@ -68,7 +68,8 @@ bool is_plain(const json& value) {
 
 }  // namespace
 
-ArchiveValues::ArchiveValues(const std::string& path, LoadModule load) : file_(path), load_(std::move(load)) {
+ArchiveValues::ArchiveValues(const std::string& path, Outside outside)
+    : file_(path), outside_(std::move(outside)) {
   for (const auto& [number, text] : file_.lines("origin")) {
     const json origin = json::parse(text, nullptr, false);
     if (origin.is_object() && origin.contains("of")) origin_lines_.emplace(origin["of"], number);
@@ -215,7 +216,7 @@ ModulePtr ArchiveValues::module(std::size_t number) {
   return base;
 }
 
-ModulePtr ArchiveValues::read_module_line(const json& form, std::size_t number, const ModulePtr& base) const {
+ModulePtr ArchiveValues::read_module_line(const json& form, std::size_t number, const ModulePtr& base) {
   const std::string what = fmt::format("module {}", number);
   const std::string entry = module_entry(number);
   const std::string text = file_.text(entry, form.at("bytes"));
@@ -229,6 +230,7 @@ ModulePtr ArchiveValues::read_module_line(const json& form, std::size_t number, 
                                  : read_module(name, text);
   }
   if (!part) damaged(what);
+  if (!text.empty()) note_file(form, *part, base);
   Module whole = *part;
   whole.functions = {};
   for (const json& function : form.at("functions")) {
@@ -242,12 +244,36 @@ ModulePtr ArchiveValues::read_module_line(const json& form, std::size_t number, 
   if (!form.contains("file")) return made;
   // Its functions of the script stand in the file that it was loaded from, if that is as it was.
   try {
-    const ModulePtr loaded = load_(form["file"].get<std::string>());
+    const ModulePtr loaded = outside_.load(form["file"].get<std::string>());
     if (print(*loaded) == print(*made)) return loaded;
   } catch (const Failure& failure) {
     if (failure.error_class() == ErrorClass::Interrupted) throw;
   }
   return made;
+}
+
+// The texts of functions that are read here are no files that could change.
+void ArchiveValues::note_file(const json& form, const Module& part, const ModulePtr& base) {
+  std::optional<FileFunctions> functions;
+  if (form.contains("from")) {
+    const json& from = form["from"];
+    const std::size_t number = from.at("text").is_object() ? from["text"].at("part").get<std::size_t>() : 0;
+    std::shared_ptr<const std::string> text;
+    if (from["text"].is_object()) text = texts_[number];
+    if (!text) {
+      const ScriptValue value = read(from["text"]);
+      text = std::make_shared<const std::string>(value.string() ? *value.string() : std::string());
+      if (from["text"].is_object()) texts_[number] = text;
+    }
+    functions = FileFunctions{from.at("path"), text, from.at("functions").get<std::set<std::string>>()};
+  }
+  std::set<std::uint32_t> sources;
+  for (const GlobalFunction& function : part.functions) {
+    const GlobalFunction* before = base ? base->find(name_of(function)) : nullptr;
+    if (before && *before == function) continue;
+    sources.insert(std::visit([](const auto& held) { return held->span.file; }, function));
+  }
+  for (const std::uint32_t source : sources) outside_.note(source, functions);
 }
 
 void ArchiveValues::add_origins(std::size_t number) {

@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "shell/workspace/file_changes.h"
 #include "shell/workspace/origins.h"
 #include "shell/workspace/saved/archive_file.h"
 #include "shell/workspace/state.h"
@@ -20,7 +21,13 @@ class ArchiveValues : public std::enable_shared_from_this<ArchiveValues> {
  public:
   // `load`: the module of a file whose functions of the script it is to have.
   using LoadModule = std::function<ModulePtr(const std::string& path)>;
-  ArchiveValues(const std::string& path, LoadModule load);
+  // `note`: where the functions of a text of the archive were read from.
+  using NoteFile = std::function<void(std::uint32_t source, std::optional<FileFunctions> functions)>;
+  struct Outside {
+    LoadModule load;
+    NoteFile note;
+  };
+  ArchiveValues(const std::string& path, Outside outside);
 
   const ArchiveFile& file() const { return file_; }
   // DataError: what is wanted stands on a line that is not as it was written.
@@ -40,15 +47,17 @@ class ArchiveValues : public std::enable_shared_from_this<ArchiveValues> {
 
  private:
   Tensor tensor(std::size_t number) const;
-  ModulePtr read_module_line(const nlohmann::json& line, std::size_t number, const ModulePtr& base) const;
+  ModulePtr read_module_line(const nlohmann::json& line, std::size_t number, const ModulePtr& base);
+  void note_file(const nlohmann::json& line, const Module& part, const ModulePtr& base);
   ScriptValue read_part(std::size_t number, int depth);
   ScriptValue read_function(const nlohmann::json& json, int depth);
   void add_origins(std::size_t module);
 
   ArchiveFile file_;
-  LoadModule load_;
+  Outside outside_;
   std::map<std::size_t, ModulePtr> modules_;
-  std::multimap<std::size_t, std::size_t> origin_lines_;  // by the module of the function
+  std::multimap<std::size_t, std::size_t> origin_lines_;             // by the module of the function
+  std::map<std::size_t, std::shared_ptr<const std::string>> texts_;  // of files, by their parts
   std::shared_ptr<Origins> origins_ = std::make_shared<Origins>();
   std::shared_ptr<const Origins> shared_origins_ = std::make_shared<const Origins>(origins_);
 };

@@ -31,6 +31,7 @@ class ArchiveWriter {
   SavedArchive run(const std::string& path, std::string_view heading) {
     for (std::size_t id = 0; id < log_.size(); ++id) add_node(id);
     add_names();
+    add_shown();
     const std::string script = script_text(heading);
     add_origins();
     add_modules();
@@ -54,19 +55,25 @@ class ArchiveWriter {
     return nullptr;
   }
 
+  // With what is said of it before it is read; nothing for what has no form in a file.
+  std::optional<Json> encoded_entry(const ScriptValue& held) {
+    auto value = values_.encode(held);
+    if (!value) return std::nullopt;
+    if (is_immediate(*value)) return Json::array({std::move(*value)});
+    return Json::array({std::move(*value), kind_name(held), overview_of(held)});
+  }
+
   Json encoded_names(const State& state, const State* base) {
     Json set = Json::object(), unset = Json::array();
     state.names.for_each_difference(
         base ? base->names : NameMap(),
         [&](const std::string& name, const ScriptValue* here, const ScriptValue*) {
-          auto value = here ? values_.encode(*here) : std::nullopt;
-          if (here && !value) result_.left_out.insert(name);
-          if (!value) {
-            unset.push_back(name);
-          } else if (is_immediate(*value)) {
-            set[name] = Json::array({std::move(*value)});
+          auto entry = here ? encoded_entry(value_in(state, name, *here)) : std::nullopt;
+          if (here && !entry) result_.left_out.insert(name);
+          if (entry) {
+            set[name] = std::move(*entry);
           } else {
-            set[name] = Json::array({std::move(*value), kind_name(*here), overview_of(*here)});
+            unset.push_back(name);
           }
         });
     return {{"set", std::move(set)}, {"unset", std::move(unset)}};
@@ -143,6 +150,17 @@ class ArchiveWriter {
               {"input", workspace_.next_input() - 1}});
   }
 
+  // What a damaged file lost is not kept; whoever asked for it was told.
+  void add_shown() {
+    for (const auto& [input, value] : workspace_.shown().all()) {
+      try {
+        if (auto entry = encoded_entry(value)) add_line("shown", input, {{"value", std::move(*entry)}});
+      } catch (const Failure& failure) {
+        if (failure.error_class() == ErrorClass::Interrupted) throw;
+      }
+    }
+  }
+
   // The statements; the values among them stand in the archive's other entries.
   std::string script_text(std::string_view heading) {
     std::string text = std::string(heading) + "\n";
@@ -210,6 +228,18 @@ class ArchiveWriter {
     return whole_.contains(number) ? print(*written.module) : written.text;
   }
 
+  // Where the functions stand that the archive has of the module, in a file as it was read.
+  void add_file(Json& json, std::size_t number) {
+    auto file = workspace_.files().functions_of_file(*values_.modules()[number].module);
+    if (!file) return;
+    std::erase_if(file->names, [&](const std::string& name) {
+      return stands_in_base(number, *values_.modules()[number].module->find(name));
+    });
+    const auto [known, fresh] = files_.emplace(file->text, Json());
+    if (fresh) known->second = *values_.encode(ScriptValue(*file->text));
+    json["from"] = {{"path", file->path}, {"text", known->second}, {"functions", file->names}};
+  }
+
   void add_modules() {
     for (std::size_t number = 0; number < values_.modules().size(); ++number) {
       const ValueEncoder::WrittenModule& written = values_.modules()[number];
@@ -220,6 +250,7 @@ class ArchiveWriter {
                    {"crc", checksum_of(text.data(), text.size())}};
       if (written.base && !whole_.contains(number)) json["base"] = *written.base;
       if (const Library* library = library_of(written.module)) json["file"] = library->file;
+      add_file(json, number);
       add_line("module", number, json);
     }
   }
@@ -290,7 +321,8 @@ class ArchiveWriter {
   std::string lines_;
   std::map<std::shared_ptr<const Surroundings>, std::size_t> arounds_;
   std::set<std::shared_ptr<const Origins>> origins_;
-  std::set<std::size_t> whole_;  // modules that the statements load
+  std::set<std::size_t> whole_;                               // modules that the statements load
+  std::map<std::shared_ptr<const std::string>, Json> files_;  // texts of files
   SavedArchive result_;
 };
 

@@ -56,6 +56,7 @@ inline std::string dump(const ast::ExprPtr& expr) {
       return result + ")";
     }
     std::string operator()(const ast::StateName& n) const { return n.id + "@" + n.state; }
+    std::string operator()(const ast::Hole& h) const { return "?" + h.id; }
     std::string operator()(const ast::Name& n) const { return n.id; }
     std::string operator()(const ast::IntValue& v) const { return fmt::format("{}", v.value); }
     std::string operator()(const ast::FloatValue& v) const { return fmt::format("{}f", v.value); }

@@ -1,6 +1,9 @@
 // Functions of a module by name, whatever was done to the list since the last question.
+#include <algorithm>
 #include <memory>
+#include <random>
 #include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -65,6 +68,77 @@ TEST_CASE("a list that is moved from is empty and finds nothing", "[module]") {
       [](const GlobalFunction& a, const GlobalFunction& b) { return name_of(a) < name_of(b); });
   CHECK(found(module, "f30") == "f30");
   CHECK(module.find("f0") == &module.functions.front());
+}
+
+// Against a plain list of names, with many lists that come from each other.
+TEST_CASE("lists that share functions and names change apart from each other", "[module]") {
+  struct Pair {
+    Module module;
+    std::vector<std::string> names;
+  };
+  std::mt19937 random(11);
+  std::vector<Pair> pairs(1);
+  for (int i = 0; i < 40; ++i) {
+    pairs[0].module.functions.push_back(named("f" + std::to_string(i)));
+    pairs[0].names.push_back("f" + std::to_string(i));
+  }
+  const auto check = [&](const Pair& pair) {
+    REQUIRE(pair.module.names() == pair.names);
+    for (int i = 0; i < 120; i += 7) {
+      const std::string name = "f" + std::to_string(i);
+      const auto wanted = std::find(pair.names.begin(), pair.names.end(), name);
+      REQUIRE(pair.module.functions.position(name) == static_cast<std::size_t>(wanted - pair.names.begin()));
+      REQUIRE(found(pair.module, name) == (wanted == pair.names.end() ? "none" : name));
+    }
+  };
+  for (int step = 0; step < 4000; ++step) {
+    Pair& pair = pairs[random() % pairs.size()];
+    const std::string name = "f" + std::to_string(random() % 120);
+    const auto known = std::find(pair.names.begin(), pair.names.end(), name);
+    switch (random() % 6) {
+      case 0:
+      case 1:
+        pair.module.set(named(name));
+        if (known == pair.names.end()) pair.names.push_back(name);
+        break;
+      case 2:
+        if (random() % 8 != 0) break;
+        pair.module.remove(name);
+        if (known != pair.names.end()) pair.names.erase(known);
+        break;
+      case 3:
+        if (known != pair.names.end() || pair.names.empty()) break;
+        pair.module.functions.replace(pair.names.size() / 2, named(name));
+        pair.names[pair.names.size() / 2] = name;
+        break;
+      case 4: {
+        Pair copy = pair;
+        if (pairs.size() < 12)
+          pairs.push_back(std::move(copy));
+        else
+          pairs[random() % pairs.size()] = std::move(copy);
+        break;
+      }
+      default:
+        check(pair);
+    }
+  }
+  for (const Pair& pair : pairs) check(pair);
+}
+
+TEST_CASE("a copy holds the very functions of its original", "[module]") {
+  const Module module = module_of_functions(100);
+  REQUIRE(module.find("f99"));
+  Module copy = module;
+  copy.set(named("f50"));
+  CHECK(&copy.functions[3] == &module.functions[3]);
+  CHECK(&copy.functions[99] == &module.functions[99]);
+  CHECK(&copy.functions[50] != &module.functions[50]);
+  CHECK(copy.functions[50] != module.functions[50]);
+  std::size_t count = 0;
+  for (auto i = copy.functions.begin(); i != copy.functions.end(); i += 10) ++count;
+  CHECK(count == 10);
+  CHECK(copy.functions.end() - copy.functions.begin() == 100);
 }
 
 TEST_CASE("fresh names have the least number that is free", "[module]") {

@@ -142,6 +142,101 @@ TEST_CASE("where functions come from is restored with them") {
   CHECK(second(":redo-derived M").find("M = gradient(M.main, wrt=[\"w\"])") != std::string::npos);
 }
 
+// A function that stands in the module before needs no second line.
+TEST_CASE("the origin of a function is told once, and known in every state") {
+  TemporaryFolder folder;
+  const std::string path = folder.file("s.rxs");
+  SessionHarness first;
+  first(saved_model);
+  first(":gradient M.main --wrt w");
+  first("M = jvp(M.main)");
+  first("M = dce(M)");
+  first(":save " + path);
+  const std::string bytes = bytes_of(path);
+  std::map<std::string, std::size_t> lines;
+  for (std::size_t at = bytes.find("\"function\":\""); at != std::string::npos;
+       at = bytes.find("\"function\":\"", at + 1)) {
+    const std::size_t line = bytes.rfind('\n', at);
+    if (bytes.substr(line, 20).find(" origin ") == std::string::npos) continue;
+    const std::size_t name = at + std::string_view("\"function\":\"").size();
+    ++lines[bytes.substr(name, bytes.find('"', name) - name)];
+  }
+  CHECK(lines.size() == 2);
+  for (const auto& [name, count] : lines) {
+    INFO(name);
+    CHECK(count == 1);
+  }
+  for (const std::string state : {"2", "3", "4"}) {
+    SessionHarness second;
+    second(":restore " + path);
+    second(":goto " + state);
+    INFO(state);
+    CHECK(second(":info M.main_adjoint").find("made by gradient from main in [2]") != std::string::npos);
+  }
+}
+
+TEST_CASE("values that were shown are restored with the session") {
+  TemporaryFolder folder;
+  const std::string path = folder.file("s.rxs");
+  SessionHarness first;
+  first("x = ones((3,))");
+  first("x * 2");
+  first("[x, 'text']");
+  first("lambda a: a");
+  first(":save " + path);
+  SessionHarness second;
+  second("3");
+  second(":restore " + path);
+  CHECK(second("_2") == "float32 (3,)\n[2, 2, 2]\n");
+  CHECK(second("_3[1]") == "text\n");
+  CHECK(second("_1").find("showed none or is not kept") != std::string::npos);
+  second(":save " + path);
+  SessionHarness third;
+  third(":restore " + path);
+  CHECK(third("_2 + _2") == "float32 (3,)\n[4, 4, 4]\n");
+}
+
+TEST_CASE("what a restored session had read from files is read again from there") {
+  TemporaryFolder folder;
+  const auto put = [&](const std::string& first, const std::string& second) {
+    folder.put(
+        "m.relish",
+        "@I.ir_module\nclass M:\n    @R.function\n    def f(x: R.Tensor((2,), \"float32\")):\n        y = " +
+            first +
+            "\n        return y\n\n    @R.function\n    def g(x: R.Tensor((2,), \"float32\")):\n        y = " +
+            second + "\n        return y\n");
+  };
+  const std::string file = folder.file("m.relish"), path = folder.file("s.rxs");
+  put("R.exp(x)", "R.abs(x)");
+  SessionHarness first;
+  first("M = load('" + file + "')");
+  put("R.exp(x)", "R.negative(x)");
+  CHECK(first(":reload M").find("~ g") != std::string::npos);
+  first("M = jvp(M.f)");
+  first("@R.function\ndef typed(x: R.Tensor((2,), \"float32\")):\n    return R.exp(x)\n");
+  first(":save " + path);
+  SessionHarness second;
+  second(":restore " + path);
+  CHECK(second(":reload") == "no function changed\n");
+  CHECK(second("M.g(ones((2,)))") == "float32 (2,)\n[-1, -1]\n");
+  put("R.sqrt(x)", "R.negative(x)");
+  const std::string told = second(":reload M");
+  INFO(told);
+  CHECK(told.find("~ f") != std::string::npos);
+  CHECK(told.find("g") == std::string::npos);
+  CHECK(told.find("stale: f_jvp") != std::string::npos);
+  CHECK(second("M.f(ones((2,)) * 4)") == "float32 (2,)\n[2, 2]\n");
+  CHECK(second(":reload typed").find("expected a module or free function that a file declares") !=
+        std::string::npos);
+  // And so once more.
+  second(":save " + path);
+  SessionHarness third;
+  third(":restore " + path);
+  put("R.sqrt(x)", "R.exp(x)");
+  CHECK(third(":reload").find("~ g") != std::string::npos);
+  CHECK(third("M.g(zeros((2,)))") == "float32 (2,)\n[1, 1]\n");
+}
+
 TEST_CASE("a restored session runs nothing and reads what is used") {
   TemporaryFolder folder;
   const std::string path = folder.file("s.rxs"), written = folder.file("x.npy");

@@ -45,6 +45,7 @@ class SessionHarness {
     return output_->text().substr(before) + errors;
   }
   SessionInputs& inputs() { return *inputs_; }
+  const std::string& output() const { return output_->text(); }
   Workspace& workspace() { return inputs_->workspace(); }
 
  private:
@@ -74,7 +75,7 @@ inline std::string content_of(const ScriptValue& value) {
 inline std::string content_of(const State& state) {
   std::string text;
   state.names.for_each([&](const std::string& name, const ScriptValue& value) {
-    text += fmt::format("{} = {}\n", name, content_of(value));
+    text += fmt::format("{} = {}\n", name, content_of(value_in(state, name, value)));
   });
   if (state.free_functions) text += print(*state.free_functions);
   for (const auto& [name, source] : state.around->linked) text += name + " is " + source + "\n";

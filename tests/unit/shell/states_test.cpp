@@ -352,6 +352,34 @@ TEST_CASE("a name is unbound, and a free function with it") {
   CHECK(session("del z.a").find("cannot unbind") != std::string::npos);
 }
 
+TEST_CASE("a function that is declared anew is the one name that changes") {
+  SessionHarness session;
+  const auto function = [](const std::string& name, const std::string& value) {
+    return "@R.function\ndef " + name + "(x: R.Tensor((2,), \"float32\")):\n    y = " + value +
+           "\n    return y\n";
+  };
+  session(function("inner", "R.exp(x)") + function("outer", "inner(x)") + function("other", "R.abs(x)"));
+  session("kept = outer");
+  session(function("inner", "R.negative(x)"));
+  CHECK(session(":history").find("~inner\n") != std::string::npos);
+  CHECK(session(":vars").find("other") != std::string::npos);
+  // Each state has its own callees.
+  CHECK(session("outer(ones((2,)))") == "float32 (2,)\n[-1, -1]\n");
+  CHECK(session("outer@1(zeros((2,)))") == "float32 (2,)\n[1, 1]\n");
+  CHECK(session("kept(zeros((2,)))") == "float32 (2,)\n[1, 1]\n");
+  CHECK(session("old = outer@1\nold(zeros((2,)))\n") == "float32 (2,)\n[1, 1]\n");
+  session(":goto 1");
+  CHECK(session("outer(zeros((2,)))") == "float32 (2,)\n[1, 1]\n");
+  session("inner = inner@3");
+  CHECK(session("inner(ones((2,)))") == "float32 (2,)\n[-1, -1]\n");
+  CHECK(session("outer(zeros((2,)))") == "float32 (2,)\n[1, 1]\n");
+  session(":undo");
+  session(":redo");
+  CHECK(session("inner(ones((2,)))") == "float32 (2,)\n[-1, -1]\n");
+  session(":goto 3");
+  CHECK(session("outer(ones((2,)))") == "float32 (2,)\n[-1, -1]\n");
+}
+
 TEST_CASE("statements of a text that nobody types are inputs of their own") {
   SessionHarness session;
   session.inputs().run_text("<stdin>", "a = 1; b = 2\nif True:\n    c = 3\n:undo\nd = 4  # end\n");
