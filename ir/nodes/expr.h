@@ -218,6 +218,8 @@ const K& kind_itself(const K& kind) {
   return kind;
 }
 template <class K>
+const K& kind_itself(const K&& kind) = delete;  // it would be gone
+template <class K>
 const K& kind_itself(const Apart<K>& kind) {
   return *kind;
 }
