@@ -144,9 +144,6 @@ bool RangeProver::eliminate_opaque(Polynomial& p, std::size_t position, bool max
     p = split->quotient * term.dividend + split->rest;
   } else if (wants_high && !term.at_most.empty()) {
     p = split->quotient * term.at_most[choice % term.at_most.size()] + split->rest;
-  } else if (!wants_high && !term.at_most.empty() && nonnegative(term.at_most[0], choice) &&
-             nonnegative(term.at_most[1], choice)) {
-    p = split->rest;  // a minimum of what is not negative
   } else {
     return false;
   }

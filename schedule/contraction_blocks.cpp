@@ -193,7 +193,7 @@ class ContractionWriter : private BlockText {
   Stmt copied(const Panel& panel, const Scalar& factor, const Blocked& blocks, const Scalar& round,
               bool along_terms) {
     BlockPlaces sum = places(shapes_.summed, summed_round_);
-    if (along_terms) sum = terms_as_one(factor, std::move(sum));
+    if (panel.order() == PanelOrder::ByElement) sum = terms_as_one(factor, std::move(sum));
     BlockPlaces element;
     BlockPlace place;
     const std::int64_t size = panel.in_tile(), all = rounds_of(blocks.size(), size);
@@ -236,7 +236,7 @@ class ContractionWriter : private BlockText {
                               span()));
   }
   // Every place that columns of the block and terms of the part see, in the order of the panel. Behind the
-  // last row of them that one is copied again, so all of the panel is written.
+  // last row of them the first ones are copied again, so all of the panel is written.
   Stmt copied_windows() {
     const BlockPlaces sum = places(shapes_.summed, summed_round_);
     std::vector<BlockLoop> loops;
@@ -250,7 +250,7 @@ class ContractionWriter : private BlockText {
       const std::int64_t seen = window.places(i == 0 ? shapes_.columns.chunk : extent_of(window.column));
       loops.push_back({place, number(i == 0 ? windows_.rows() : seen)});
       const bool repeats = i == 0 && windows_.rows() > seen;
-      const Scalar last = repeats ? min(use(place), number(seen - 1)) : use(place);
+      const Scalar last = repeats ? floor_mod(use(place), number(seen)) : use(place);
       const Scalar at = window.first() > 0 ? last - number(window.first()) : last;
       let_stand_for(values_, window.column, i == 0 ? iteration(shapes_.columns, column_round_, at) : at);
       if (window.term) let_stand_for(values_, window.term, number(0));

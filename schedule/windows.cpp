@@ -214,6 +214,21 @@ bool widens(const Scalar& value, const ScalarVar& element) {
 // Shorter vectors bring nothing.
 constexpr std::int64_t fewest_lanes = 4;
 
+// The vectors of a row: they begin so many elements apart, and the last one ends with the row.
+struct RowVectors {
+  std::int64_t count = 1, step = 0;  // step 0: there are none of that length
+};
+
+RowVectors vectors_of(std::int64_t extent, std::int64_t lanes) {
+  if (extent < lanes) return {};
+  if (extent == lanes) return {1, lanes};
+  // Of most rows a few more vectors than needed; else shorter ones are tried.
+  const std::int64_t least = (extent + lanes - 1) / lanes;
+  for (std::int64_t count = least; count <= least + least / 2; ++count)
+    if ((extent - lanes) % (count - 1) == 0) return {count, (extent - lanes) / (count - 1)};
+  return {};
+}
+
 // How many elements go through registers at once; 0: one by one.
 std::int64_t lanes_of(const Window& window, const Steps& steps, const Target& target) {
   const auto extent = window.around.back().as<For>()->extent.as_int();
@@ -230,7 +245,7 @@ std::int64_t lanes_of(const Window& window, const Steps& steps, const Target& ta
     narrowest = std::min<std::int64_t>(narrowest, size_of(dtype));
   }
   std::int64_t lanes = target.vector_bytes / narrowest;
-  while (lanes > *extent) lanes /= 2;
+  while (lanes >= fewest_lanes && vectors_of(*extent, lanes).step == 0) lanes /= 2;
   return lanes < fewest_lanes ? 0 : lanes;
 }
 
@@ -247,10 +262,9 @@ class VectorWindow {
     for (const Buffer& buffer : window.held)
       held_.emplace_back(buffer.name() + "_held", buffer.dtype(), std::vector<Scalar>{number(lanes)},
                          "local");
-    const std::int64_t extent = *along_.extent.as_int();
-    rounds_ = (extent + lanes - 1) / lanes;
-    const Scalar begin = use(axis_) * number(lanes);
-    if (rounds_ > 1) first_ = extent % lanes == 0 ? begin : min(begin, number(extent - lanes));
+    const RowVectors vectors = vectors_of(*along_.extent.as_int(), lanes);
+    rounds_ = vectors.count;
+    if (rounds_ > 1) first_ = vectors.step == 1 ? use(axis_) : use(axis_) * number(vectors.step);
   }
 
   Stmt write() const {

@@ -71,11 +71,6 @@ TEST_CASE("range prover: quotients and remainders of literal loops") {
   CHECK_FALSE(index_of("i % 9"));
   CHECK_FALSE(index_of("i // 3"));
   CHECK_FALSE(index_of("i"));
-  CHECK(index_of("T.min(i, 7)"));
-  CHECK(index_of("T.min(i * 3, 4) + 3"));
-  CHECK_FALSE(index_of("T.min(i, 8)"));
-  CHECK_FALSE(index_of("T.min(i - 1, 7)"));
-  CHECK_FALSE(index_of("T.min(i, 7 - i)"));
 }
 
 TEST_CASE("range prover: strides") {
@@ -89,14 +84,4 @@ TEST_CASE("range prover: strides") {
   CHECK_FALSE(prover.stride(load.indices[1], loops[1]->var));
   CHECK(prover.depends_on(load.indices[1], loops[1]->var));
   CHECK_FALSE(prover.depends_on(load.indices[1], loops[0]->var));
-}
-
-TEST_CASE("range prover: what is known of a minimum follows the loops that are open when it is asked") {
-  const PrimFuncPtr function = prim_func("        for i in range(32): C[T.min(i, 7)] = T.float32(0)\n");
-  const Scalar index = all_of<Store>(*function).at(0)->indices[0];
-  RangeProver prover;
-  CHECK_FALSE(prover.in_range(index, Scalar(8)));  // i may be anything
-  const For& loop = *function->body.as<For>();
-  prover.enter_loop(loop.var, loop.begin, loop.extent);
-  CHECK(prover.in_range(index, Scalar(8)));
 }
