@@ -129,7 +129,11 @@ class ResultTaker {
     };
 
     void plan(const std::vector<BindingBlock>& blocks) {
-      std::unordered_map<std::uint64_t, Expr> calls;  // by the variable of all results
+      struct Call {
+        Expr value;
+        const BindingBlock* block;
+      };
+      std::unordered_map<std::uint64_t, Call> calls;  // by the variable of all results
       for (const BindingBlock& block : blocks) {
         for (const Binding& binding : block.bindings) {
           const auto* plain = std::get_if<VarBinding>(&binding.kind);
@@ -138,11 +142,13 @@ class ResultTaker {
           const auto* field = plain->value.as<TupleGet>();
           if (call && call->tuple_result && call->out_types.size() > 1 && call->inplace_indices.empty() &&
               call->gradient_name.empty() && uses_[plain->var.id()] == 1)
-            calls.emplace(plain->var.id(), plain->value);
+            calls.emplace(plain->var.id(), Call{plain->value, &block});
           const Var* all = field ? field->tuple.as_var() : nullptr;
           const auto found = all ? calls.find(all->id()) : calls.end();
           if (found == calls.end()) continue;
-          const Expr value = taker_.one_of(found->second, static_cast<std::size_t>(field->index));
+          // A variable of a dataflow block is not seen outside of it.
+          if (plain->var.dataflow() && found->second.block != &block) continue;
+          const Expr value = taker_.one_of(found->second.value, static_cast<std::size_t>(field->index));
           if (!value.defined()) continue;
           replaced_.emplace(all->id(), Taken{plain->var, value});
           replaced_.emplace(plain->var.id(), Taken{});

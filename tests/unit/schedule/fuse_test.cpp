@@ -303,6 +303,13 @@ TEST_CASE("fuse: of several results the one that is taken is computed alone, in 
     CHECK(calls_of(kept) == 3);
     CHECK(kept.prim_func("batch_norm") != nullptr);
   }
+  // A variable of another dataflow block stays there.
+  const ModulePtr apart = read_function(
+      params,
+      "        with R.dataflow():\n            n = R.nn.batch_norm(x, g, b, m, v, axis=1, training=False)\n"
+      "            R.output(n)\n        with R.dataflow():\n            r = n[0]\n            y = R.nn.relu(r)\n"
+      "            R.output(y)\n        return y\n");
+  CHECK(calls_of(check_fused(apart, values(), 1e-5)) == 2);
   // A result that the others are made of goes with them: these are not needed.
   const ModulePtr last = read_function(params, norm + "        r = n[1]\n        return R.negative(r)\n");
   CHECK(calls_of(fuse(legalize(*last))) == 2);
