@@ -14,9 +14,10 @@ namespace relish {
 
 namespace {
 
-// The steps go first. Of a thread, as Linux has it; without leave it goes on as it is.
+// The steps go first, but not so far that who waits for the end of a job on a busy machine waits long. Of a
+// thread, as Linux has it; where it cannot be had it goes on as it is.
 void work_behind_others() {
-  constexpr int later = 10, last = 19;
+  constexpr int later = 5, last = 19;
   const int now = ::getpriority(PRIO_PROCESS, 0);
   (void)!::setpriority(PRIO_PROCESS, 0, std::min(now + later, last));
 }

@@ -29,7 +29,8 @@ const std::array<Theme, 8>& themes() {
       {"The compiled tier",
        {"legalize", "fuse", "schedule", "lower", "machine", "llvm", "asm", "profile", "memory", "time",
         "cache"}},
-      {"Running", {"call", "run", "train", "evaluate", "predict", "check_gradients", "compare_tiers"}},
+      {"Running",
+       {"call", "run", "train", "evaluate", "predict", "check_gradients", "compare_tiers", "runs"}},
       {"Files", {"load", "restore", "reload", "fmt", "check"}},
       {"Finding, mending", {"doc", "ops", "fix", "edit"}},
   }};

@@ -11,6 +11,7 @@
 #include "tests/unit/catch_failure.h"
 #include "tests/unit/temporary_folder.h"
 #include "tests/unit/train/linear_model.h"
+#include "train/run_weights.h"
 
 namespace relish {
 namespace {
@@ -188,6 +189,32 @@ TEST_CASE(
   RunFolder run(options, {}, {}, {});
   CHECK(failure_of([&] { run.save(checkpoint_of(1), 3); }).starts_with("IOError: "));
   CHECK(std::filesystem::is_empty(folder.file("elsewhere")));
+}
+
+TEST_CASE("a run folder stands for its final weights, or for those of its newest checkpoint") {
+  TemporaryFolder folder;
+  RunFolderOptions options;
+  options.directory = folder.file("run");
+  RunFolder run(options, {}, {}, {});
+  CHECK(failure_of([&] { weights_of_run(run.path()); }).starts_with("DataError: "));
+  run.write_report({}, {});
+  CHECK(failure_of([&] { weights_of_run(run.path()); }).find("saved no weights yet") != std::string::npos);
+  Checkpoint checkpoint = checkpoint_of(7);
+  checkpoint.parameters.emplace_back("kept", Tensor::scalar(DType::Float32, 5));
+  checkpoint.names.trained = {"w"};
+  checkpoint.state.averages = {Tensor::scalar(DType::Float32, 3)};
+  checkpoint.state.optimizer_states = Value::tuple({Tensor::scalar(DType::Float32, 9)});
+  run.save(checkpoint_of(6), 3);
+  run.save(checkpoint, 3);
+  NamedTensors weights = weights_of_run(run.path());
+  REQUIRE(weights.size() == 2);
+  CHECK(weights[0].first == "w");
+  CHECK(weights[0].second.get_double(0) == 3);  // the average
+  CHECK(weights[1].second.get_double(0) == 5);
+  run.write_final({{"w", Tensor::scalar(DType::Float32, 4)}});
+  weights = weights_of_run(run.path());
+  REQUIRE(weights.size() == 1);
+  CHECK(weights[0].second.get_double(0) == 4);
 }
 
 TEST_CASE("of the checkpoints the newest stay") {
