@@ -1,12 +1,12 @@
 // Names of other libraries in statements: what is written in their place.
 #include "frontend/names/foreign_texts.h"
 #include "shell/script/builtins.h"
-#include "shell/script/script_state.h"
+#include "shell/script/script_values.h"
 #include "support/render.h"
 
 namespace relish {
 
-void ScriptState::refuse_library(const ast::Attribute& name, const ast::Call* call, Span span) const {
+void ScriptValues::refuse_library(const ast::Attribute& name, const ast::Call* call, Span span) const {
   const ast::Expr* root = name.object.get();
   while (const auto* inner = root->as<ast::Attribute>()) root = inner->object.get();
   const auto* library = root->as<ast::Name>();
@@ -21,7 +21,7 @@ void ScriptState::refuse_library(const ast::Attribute& name, const ast::Call* ca
        fmt::format("'{}' is a name of another library{}", printable(dotted), advice));
 }
 
-std::string ScriptState::method_call_advice(const ast::Call& call) const {
+std::string ScriptValues::method_call_advice(const ast::Call& call) const {
   return foreign_call_advice(call, ProposalPlace::Statement,
                              [&](const std::string& name) { return names().find(name) != nullptr; });
 }

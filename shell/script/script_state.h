@@ -85,11 +85,6 @@ class ScriptState {
   void set_name(const std::string& name, ScriptValue value, Span span);
   void set_script_name(const ast::Name& name, ScriptValue value, Span span);
   [[noreturn]] void unknown_name(const std::string& name, Span span);
-  // np.sum(x), np.pi: TypeError with what is written here, where np is no name of the script. `call`: null
-  // for a name that is not called.
-  void refuse_library(const ast::Attribute& name, const ast::Call* call, Span span) const;
-  // What a message says of a method that the value does not have, with the arguments; may be empty.
-  std::string method_call_advice(const ast::Call& call) const;
   // What the name stands for here; null when nothing is bound to it.
   const ScriptValue* variable(const ast::Name& name) const;
   // The name's slot in the function that runs, or in the comprehensions of a statement; null for a name of

@@ -31,6 +31,11 @@ class ScriptValues : public ScriptState {
   ScriptValue value_of_name(const ast::Name& name, Span span);
   ScriptValue value_of_dict(const ast::DictValue& dict, Span span);
   ScriptValue value_of_logic(const ast::Logic& logic);
+  // np.sum(x), np.pi: TypeError with what is written here, where np is no name of the script. `call`: null
+  // for a name that is not called.
+  void refuse_library(const ast::Attribute& name, const ast::Call* call, Span span) const;
+  // What a message says of a method that the value does not have, with the arguments; may be empty.
+  std::string method_call_advice(const ast::Call& call) const;
   ScriptValue value_of_attribute(const ast::Attribute& attribute, Span span);
   ScriptValue value_of_chain(const ast::Chain& chain, Span span);
   ScriptValue value_of_comparison(const ast::Comparison& comparison, Span span);

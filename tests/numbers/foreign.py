@@ -100,7 +100,7 @@ x.exp() | x.abs() | x.flatten() | x.softmax(1) | x.cumsum(0) | x.repeat(2, 1) | 
 x.double() | x.long() | x.to(torch.float64) | x.to("cpu") | x.detach() | x.clone() | x.contiguous() | x.numel() | x.dim() | x.mm(y) | x.matmul(v) | v.dot(w)
 x.add(y) | x.mul(2) | x.pow(2) | p.sqrt_() | x.add_(1) | x.mul_(y) | x.clamp_(min=0) | x.gather(0, indices) | x.masked_fill(mask, 0.0) | x.flip(0)
 x.tril() | x.chunk(2) | x.index_select(0, rows) | x.square() | x.sigmoid() | x.tanh() | x.squeeze() | x.log_softmax(dim=1) | x.type(torch.float64)
-x.logsumexp(1) | x.amax(1) | x.sub(y) | x.div(big) | x.cpu() | x.round() | x.sign() | x.floor() | x.ceil() | x.diagonal() | x.trace()
+torch.addcmul(x, a + b, b - a) | F.tanhshrink(x - y) | torch.lerp(x - y, y + a, 0.5) | x.logsumexp(1) | x.amax(1) | x.sub(y) | x.div(big) | x.cpu() | x.round() | x.sign() | x.floor() | x.ceil() | x.diagonal() | x.trace()
 """
 
 # NumPy's, in the same form.
@@ -133,7 +133,7 @@ np.array([1.0, 2.0]) | np.array([[1, 2], [3, 4]], dtype=np.float32) | np.asarray
 np.ascontiguousarray(x) | np.meshgrid(v, bias) | np.meshgrid(v, bias, indexing="ij")
 np.concatenate((x, y)) | np.concatenate([x, y], axis=1) | np.stack((x, y), axis=1) | np.hstack((x, y)) | np.vstack((x, y)) | np.row_stack((x, y))
 np.column_stack((x, y)) | np.dstack((x, y)) | np.append(x, y, axis=0) | np.split(x, 2) | np.split(x, [1, 3], axis=1) | np.array_split(x, 2)
-np.hsplit(x, 2) | np.vsplit(x, 2) | np.dsplit(u, 2) | np.reshape(x, (2, 8)) | np.ravel(x) | np.transpose(x) | np.transpose(u, (2, 0, 1)) | np.swapaxes(x, 0, 1)
+np.hypot(x - y, y + x) | np.reciprocal(big + 1.0) | np.degrees(x - y) | np.hsplit(x, 2) | np.vsplit(x, 2) | np.dsplit(u, 2) | np.reshape(x, (2, 8)) | np.ravel(x) | np.transpose(x) | np.transpose(u, (2, 0, 1)) | np.swapaxes(x, 0, 1)
 np.expand_dims(x, 0) | np.squeeze(images, axis=0) | np.broadcast_to(v, (4, 4)) | np.repeat(x, 2) | np.repeat(x, 2, axis=0) | np.tile(v, 2) | np.tile(x, (2, 1))
 np.flip(x, axis=0) | np.flip(x, 1) | np.fliplr(x) | np.flipud(x) | np.roll(x, 1, axis=0) | np.roll(x, 2, axis=1) | np.take(x, rows, axis=0)
 np.take_along_axis(x, indices, axis=0) | np.compress([True, False, True, False], v) | np.extract(mask, x) | np.ndim(x) | np.size(x) | np.size(x, 0) | np.shape(x)

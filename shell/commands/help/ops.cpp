@@ -65,6 +65,11 @@ std::string operators_about(const std::string& word) {
                                   : row.write.starts_with(fmt::format("R.{}(", op->name));
       if (why.empty() && leads_here && holds(row.word)) why = fmt::format(" (elsewhere {})", row.word);
     }
+    for (const ForeignCallRow& row : foreign_call_rows()) {
+      const bool calls_it = why.empty() && row.word.starts_with(word) && !holds(op->name) &&
+                            row.write.starts_with(fmt::format("R.{}(", op->name));
+      if (calls_it) why = fmt::format(" (elsewhere {})", row.word);
+    }
     if (holds(op->name) || holds(op->summary) || !why.empty())
       found.emplace_back(op, holds(op->name) ? "" : why);
   }

@@ -70,6 +70,7 @@ TEST_CASE("pages are found by what is typed", "[shell]") {
   CHECK(page("F.max_pool2d").find("max_pool2d") != std::string::npos);
   CHECK(page("clamp").find("R.maximum(x, min)") != std::string::npos);
   CHECK(page("svd") == "svd: nothing here does what it does\n");
+  CHECK(harness.run("print(ops(\"clamp\"))").output.find("maximum") != std::string::npos);
   CHECK(harness.run("doc(\"entirely_different\")").error.starts_with("nothing is known of"));
 }
 
