@@ -238,16 +238,24 @@ std::string Holes::wanted_by(const Hole& hole) const {
 int Holes::distance(const Hole& hole, const Expr& value) const {
   const Type& type = value.type();
   if (hole.type) return same_type(type, *hole.type) ? 0 : fits(type, *hole.type) == Fit::Always ? 1 : 2;
+  const auto dtype_of = [](const Type& each) {
+    const TensorType* tensor = each.tensor();
+    return tensor ? tensor->dtype : std::nullopt;
+  };
+  int least = 2;
   for (const Demand& demand : demands_) {
-    std::vector<Expr> operands = demand.use.operands;
-    if (const bool here = std::any_of(operands.begin(), operands.end(),
-                                      [&](const Expr& each) { return is_var(each, hole.var); });
-        !here)
+    const std::vector<Expr>& operands = demand.use.operands;
+    if (std::none_of(operands.begin(), operands.end(),
+                     [&](const Expr& each) { return is_var(each, hole.var); }))
       continue;
-    for (const Expr& operand : operands)
-      if (operand.defined() && !operand.type().is_error() && same_type(operand.type(), type)) return 0;
+    for (const Expr& operand : operands) {
+      if (!operand.defined() || operand.type().is_error()) continue;
+      const bool itself = value.as_var() && is_var(operand, *value.as_var());
+      if (same_type(operand.type(), type) && !itself) least = 0;
+      if (dtype_of(type) && dtype_of(type) == dtype_of(operand.type())) least = std::min(least, 1);
+    }
   }
-  return type.as<AnyType>() ? 2 : 1;
+  return least;
 }
 
 Holes::Values Holes::fitting(const Hole& hole) const {
@@ -255,6 +263,8 @@ Holes::Values Holes::fitting(const Hole& hole) const {
   std::size_t tries = 0;
   for (const auto& each : in_scope_) {
     if (hole.is_text || tries++ == most_tries) break;
+    const Type& type = each.second.type();
+    if (!hole.type && hole.words == "a tensor" && !type.tensor() && !type.as<AnyType>()) continue;
     if (fits_in(hole, each.second)) values.push_back(each);
   }
   std::stable_sort(values.begin(), values.end(), [&](const auto& a, const auto& b) {

@@ -76,7 +76,8 @@ class Holes {
   Demand* demand_of(const Expr& value);
   void note_use(Hole& hole, const Use& use, std::size_t operand, bool in_tuple) const;
   bool fits_in(const Hole& hole, const Expr& value) const;
-  // How well a value that fits does: 0 for the very type that is wanted, or that another operand has.
+  // How well a value that fits does: 0 for the very type that is wanted, or that another operand has; then
+  // for the dtype of another operand.
   int distance(const Hole& hole, const Expr& value) const;
   Values fitting(const Hole& hole) const;
   void tell(const Hole& hole, const HoleReport& report, const Values& fitting,

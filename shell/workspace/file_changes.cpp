@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "frontend/module/module_links.h"
+#include "frontend/text/scanner.h"
 #include "frontend/text/syntax_check.h"
 #include "ir/rewriting/rewrite.h"
 #include "shell/program/function_reading.h"
@@ -121,6 +122,16 @@ std::vector<bool> with_surroundings(const UnitTexts& texts, std::vector<bool> wa
     wanted[i] = wanted[i] || around || header;
   }
   return wanted;
+}
+
+// Whether a line begins so; what stands in a text of several lines there is taken for one.
+bool has_class(const std::string& text, const std::string& name) {
+  const std::string header = "class " + name;
+  for (std::size_t at = text.find(header); at != std::string::npos; at = text.find(header, at + 1)) {
+    const char behind = at + header.size() < text.size() ? text[at + header.size()] : ':';
+    if ((at == 0 || text[at - 1] == '\n') && !is_name_part(behind)) return true;
+  }
+  return false;
 }
 
 std::shared_ptr<const std::string> text_of_file(const std::string& path) {
@@ -253,6 +264,29 @@ ModulePtr FileChanges::read_changed(const ModulePtr& module, const FileText& fil
   return made;
 }
 
+// A file of free functions is read as it was loaded; what prints the same stays the very same.
+ModulePtr FileChanges::read_whole(const ModulePtr& module, const FileText& file, const std::string& now) {
+  if (now == *file.text) return module;
+  const ModulePtr read = with_known_functions(workspace_.script().load_module(file.path, {}, true), *module);
+  std::vector<GlobalFunction> changed;
+  for (const GlobalFunction& function : read->functions) {
+    const GlobalFunction* before = module->find(name_of(function));
+    if (!before || *before != function) changed.push_back(function);
+  }
+  Module rest = *module;
+  std::vector<std::string> removed;
+  for (const GlobalFunction& function : module->functions) {
+    if (!is_own(function, file.path) || read->find(name_of(function))) continue;
+    removed.push_back(name_of(function));
+    rest.remove(name_of(function));
+  }
+  if (changed.empty() && removed.empty()) return module;
+  const std::uint32_t source = read->functions.empty() ? 0 : source_of(read->functions.front());
+  const ModulePtr made = with_functions(rest, changed, Span{source, 0, 0});
+  if (!removed.empty()) refuse_missing_callees(*made, removed, source);
+  return made;
+}
+
 std::optional<std::string> FileChanges::reload_module(const std::string& name, const ModulePtr& module) {
   const auto file = file_of_module(module);
   if (!file) return std::nullopt;
@@ -262,6 +296,8 @@ std::optional<std::string> FileChanges::reload_module(const std::string& name, c
     // Its functions of the script are bound to the text as a whole.
     if (*text == *file->text) return std::nullopt;
     now = workspace_.script().load_module(file->path, {}, true);
+  } else if (!has_class(*text, module->name) && !has_class(*file->text, module->name)) {
+    now = read_whole(module, *file, *text);
   } else {
     now = read_changed(module, *file, text);
   }

@@ -61,6 +61,7 @@ class FileChanges {
   FileText cut_file_of(std::uint32_t source);
   ModulePtr read_changed(const ModulePtr& module, const FileText& file,
                          const std::shared_ptr<const std::string>& now);
+  ModulePtr read_whole(const ModulePtr& module, const FileText& file, const std::string& now);
   bool is_own(const GlobalFunction& function, const std::string& path) const;
   std::set<std::string> paths_of(const std::optional<std::string>& name) const;
 

@@ -18,7 +18,8 @@ constexpr std::size_t most_faults = 50;
 // Texts that were read stay as long as the process: beyond so many bytes of them no more is read.
 constexpr std::size_t most_bytes_read = std::size_t{64} << 20;
 // A fault of an open function whose end may still be written.
-constexpr std::string_view id_of_end = "function.return", id_of_bracket = "syntax.bracket";
+constexpr std::string_view id_of_end = "function.return", id_of_bracket = "syntax.bracket",
+                           id_of_string = "syntax.string";
 
 // `:` lines are read when they run, and what stands behind them may depend on what they do; files are read
 // when they are wanted.
@@ -29,6 +30,7 @@ bool may_be_read(std::string_view text) {
 
 bool is_wanted(const Diagnostic& diagnostic, Missing missing, std::size_t last_line) {
   if (diagnostic.severity != Severity::Error) return false;
+  if (diagnostic.id == id_of_string && diagnostic.span.end > last_line) return false;
   if (missing == Missing::Nothing) return true;
   if (diagnostic.id == id_of_end) return false;
   if (missing == Missing::Bracket && diagnostic.id == id_of_bracket) return false;

@@ -95,6 +95,13 @@ struct ScreenEditor::Impl {
 
   // A short text is read at every key, a longer one when nobody types.
   void look_for_faults(const EditedText& text, bool resting) {
+    // What is searched for stands in the text while it is typed.
+    const std::string_view last_row =
+        std::string_view(text.text).substr(line_begin(text.text, text.text.size()));
+    if (last_row.starts_with("bck:") || last_row.starts_with("fwd:")) {
+      faults.clear();
+      return;
+    }
     if (text.text == checked && (faults_known || !resting)) return;
     if (text.text != checked) faults = carried_faults(faults, checked, text.text);
     checked = text.text;

@@ -200,3 +200,38 @@ TEST_CASE("one function of a large file is read again in no time") {
   INFO(best << " ms");
   CHECK(best < 40);
 }
+
+TEST_CASE("a file of free functions is reloaded too") {
+  TemporaryFolder folder;
+  const auto put = [&](const std::string& rate, const std::string& first, const std::string& more) {
+    folder.put("f.relish",
+               "rate = " + rate + "\n@R.function\ndef f(x: R.Tensor((2,), \"float32\")):\n    y = " + first +
+                   "\n    return y\n\n@R.function\ndef g(x: R.Tensor((2,), \"float32\")):\n    y = "
+                   "R.abs(x)\n    return y\n" +
+                   more);
+  };
+  put("1.0", "R.multiply(R.exp(x), rate)", "");
+  SessionHarness session;
+  session("lib = load('" + folder.file("f.relish") + "')");
+  session("lib = jvp(lib.f)");
+  const auto held = [&](const std::string& name) {
+    return *(*session.workspace().script().environment().find("lib")->as<ModulePtr>())->find(name);
+  };
+  const GlobalFunction other = held("g");
+  CHECK(session(":reload lib") == "no function changed\n");
+  put("1.0", "R.multiply(R.negative(x), rate)", "");
+  CHECK(session(":reload lib").starts_with("lib: ~ f  stale: f_jvp"));
+  CHECK(held("g") == other);
+  CHECK(session("lib.f(ones((2,)))") == "float32 (2,)\n[-1, -1]\n");
+  // A constant is part of the functions that use it.
+  put("3.0", "R.multiply(R.negative(x), rate)",
+      "@R.function\ndef h(x: R.Tensor((2,), \"float32\")):\n    return x\n");
+  CHECK(session(":reload lib").starts_with("lib: + h  ~ f"));
+  CHECK(held("g") == other);
+  CHECK(session("lib.f(ones((2,)))") == "float32 (2,)\n[-3, -3]\n");
+  put("3.0", "R.multiply(R.negative(x), rate)", "");
+  CHECK(session(":reload lib").find("- h") != std::string::npos);
+  put("3.0", "R.multiply(R.negative(x), ", "");
+  CHECK(session(":reload lib").find("Error") != std::string::npos);
+  CHECK(session("lib.f(ones((2,)))") == "float32 (2,)\n[-3, -3]\n");
+}

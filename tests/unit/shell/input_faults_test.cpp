@@ -54,6 +54,9 @@ TEST_CASE("faults of the reader and of types in what is typed") {
   CHECK(faults_in(session, typed_header + "    y = R.add(x, ") == "");
   CHECK(faults_in(session, typed_header) == "");
   CHECK(faults_in(session, "x = (1 + ") == "");
+  CHECK(faults_in(session, "x = (1 +\n2 + ") == "");
+  CHECK(faults_in(session, "x = \"a text") == "");
+  CHECK(faults_in(session, "x = \"a text\ny = 1") != "");
   CHECK(faults_in(session, typed_header + "    y = R.add(x, w)\n    z = R.add(y, ").find("R.add(x, w)") !=
         std::string::npos);
   CHECK(faults_in(session, "x = 1)\ny = 2\n").find(")") == 0);
