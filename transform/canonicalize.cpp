@@ -31,13 +31,18 @@ class Canonicalizer : public BindingReplacer {
 
 }  // namespace
 
+FunctionPtr canonicalized(const FunctionPtr& function) {
+  const FunctionPtr mapped = Canonicalizer().map(function);
+  return mapped == function ? function : eliminate_dead_bindings(mapped);
+}
+
 Module canonicalize(const Module& module) {
   Module result = module;
   for (std::size_t i = 0; i < result.functions.size(); ++i) {
     const auto* function = std::get_if<FunctionPtr>(&result.functions[i]);
     if (!function) continue;
-    const FunctionPtr mapped = Canonicalizer().map(*function);
-    if (mapped != *function) result.functions.replace(i, eliminate_dead_bindings(mapped));
+    const FunctionPtr mapped = canonicalized(*function);
+    if (mapped != *function) result.functions.replace(i, mapped);
   }
   verify_after(result, "canonicalize");
   return result;

@@ -9,5 +9,7 @@ namespace relish {
 // Functions in which nothing is to be done keep their handles. Tuples that nothing takes any more go (as all
 // dead bindings of the functions that change).
 Module canonicalize(const Module& module);
+// Of one function: the same handle when nothing is to be done.
+FunctionPtr canonicalized(const FunctionPtr& function);
 
 }  // namespace relish

@@ -6,6 +6,7 @@
 
 #include "ir/operators/op.h"
 #include "ir/operators/op_evaluation.h"
+#include "ir/operators/value_marks.h"
 #include "ir/verify/verify.h"
 #include "support/failure.h"
 #include "transform/binding_replacer.h"
@@ -51,6 +52,7 @@ class Folder : public BindingReplacer {
       const Expr& field = made->fields[static_cast<std::size_t>(get->index)];
       return constant_value(field) ? field : mapped;
     }
+    if (marked_tensor(mapped)) return mapped;
     const auto* call = mapped.as<OpCall>();
     return call && call->op->eval && !has_effects(mapped) ? folded(*call, mapped) : mapped;
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,12 +11,27 @@
 
 namespace relish {
 
+// What a gradient may hold in memory, who tells what a function of a module holds at most (the plan of the
+// compiled tier), and what came of it.
+struct MemoryBudget {
+  std::int64_t bytes = 0;
+  std::function<std::int64_t(const ModulePtr&, const std::string& function)> peak;
+};
+struct BudgetReport {
+  std::int64_t unbound = 0;  // the peak without a budget
+  std::int64_t peak = 0;
+  double work = 0;         // that was added, as a part of that of both ways
+  std::size_t values = 0;  // that are computed again
+};
+
 struct GradientOptions {
   std::vector<std::string>
       wrt;  // parameters (or intermediates) by name; empty: all floating tensor parameters
   std::vector<int> target =
       {};              // index path into the result; empty: the result itself, or field 0 of a tuple
   bool named = false;  // its signature of roles names the gradients: statements get a dict of them
+  std::optional<MemoryBudget> budget = {};
+  BudgetReport* report = nullptr;
 };
 
 // What the gradient does with one binding.

@@ -60,16 +60,19 @@ class SymbolsOfVariables final : public ExprMapper {
   std::unordered_map<std::uint64_t, Expr> symbols_;
 };
 
+enum class Lifting { Functions, FunctionsAndRegions };
+
 class Lifter {
  public:
-  explicit Lifter(const Module& module) : result_(module) {}
+  Lifter(const Module& module, Lifting what) : result_(module), what_(what) {}
 
   LiftedModule run() {
     for (const std::string& name : result_.names()) {
       FunctionPtr function = result_.function(name);
       if (!function) continue;
-      if (const FunctionPtr plain = SymbolsOfVariables(result_).rewrite(function); plain != function) {
-        result_.set(plain);
+      if (lifts_regions()) {
+        const FunctionPtr plain = SymbolsOfVariables(result_).rewrite(function);
+        if (plain != function) result_.set(plain);
         function = plain;
       }
       if (!has_bodies(*function)) continue;
@@ -89,10 +92,12 @@ class Lifter {
   }
 
  private:
-  static bool has_bodies(const Function& function) {
+  bool lifts_regions() const { return what_ == Lifting::FunctionsAndRegions; }
+
+  bool has_bodies(const Function& function) const {
     bool found = false;
     for_each_expr(function, [&](const Expr& expr) {
-      found = found || expr.as<If>() || expr.as<Loop>() || expr.as<FunctionExpr>();
+      found = found || expr.as<FunctionExpr>() || (lifts_regions() && (expr.as<If>() || expr.as<Loop>()));
     });
     return found;
   }
@@ -145,6 +150,12 @@ class Lifter {
       const Expr& value = binding.value();
       const Var& var = binding.var();
       if (const auto* nested = value.as<FunctionExpr>()) {
+        // As a value it is a closure, which texts cannot tell the type of.
+        if (!lifter_.lifts_regions() && lifter_.is_value(var)) {
+          note_params(*nested->function, symbols_);
+          into.push_back(map(binding));
+          return;
+        }
         lifter_.lift_function(*nested->function, var, symbols_, owner_);
         if (lifter_.is_value(var)) into.push_back(lifter_.function_value(var, binding.span));
         return;
@@ -156,13 +167,15 @@ class Lifter {
         if (lifter_.is_value(var)) into.push_back(binding);
         return;
       }
-      if (value.as<If>() || value.as<Loop>()) {
+      if (lifter_.lifts_regions() && (value.as<If>() || value.as<Loop>())) {
         Binding lifted = binding;
         std::get<VarBinding>(lifted.kind).value = lifter_.lift_regions(value, symbols_, owner_);
         into.push_back(std::move(lifted));
         return;
       }
       if (const auto* cast = std::get_if<MatchCast>(&binding.kind)) note(cast->type, symbols_);
+      if (const auto* loop = value.as<Loop>(); loop && loop->index.defined())
+        symbols_.insert(loop->index.id());
       into.push_back(map(binding));
     }
 
@@ -376,6 +389,7 @@ class Lifter {
   }
 
   Module result_;
+  Lifting what_;
   std::unordered_map<std::uint64_t, Lifted> lifted_;
   Ids values_;  // variables of functions that are used as values
   LiftedFunctions known_;
@@ -385,8 +399,14 @@ class Lifter {
 }  // namespace
 
 LiftedModule lift_bodies(const Module& module) {
-  LiftedModule lifted = Lifter(module).run();
+  LiftedModule lifted = Lifter(module, Lifting::FunctionsAndRegions).run();
   verify_after(lifted.module, "lift_bodies");
+  return lifted;
+}
+
+Module lambda_lift(const Module& module) {
+  Module lifted = Lifter(module, Lifting::Functions).run().module;
+  verify_after(lifted, "lambda_lift");
   return lifted;
 }
 

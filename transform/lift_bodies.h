@@ -34,6 +34,10 @@ struct LiftedModule {
 // use. A nested function that is used other than by a call is bound to an R.make_closure of what it captured.
 LiftedModule lift_bodies(const Module& module);
 
+// Of nested functions alone, as far as they are only called: branches and loops stay as they are, and so do
+// functions that are used as values. Functions without such nested ones keep their handles.
+Module lambda_lift(const Module& module);
+
 // What is known of the function, or nothing.
 const LiftedFunction& lifted_function(const LiftedFunctions& functions, std::string_view name);
 // The function's name in the text.

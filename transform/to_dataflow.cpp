@@ -3,21 +3,17 @@
 #include "transform/to_dataflow.h"
 
 #include <span>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "ir/rewriting/expr_mapper.h"
 #include "ir/rewriting/regions.h"
 #include "ir/verify/verify.h"
-#include "transform/rebuild.h"
+#include "transform/block_outputs.h"
 
 namespace relish {
 namespace {
 
 // A single binding gains nothing by a block of its own.
 constexpr std::size_t least_bindings = 2;
-
-using VarIds = std::unordered_set<std::uint64_t>;
 
 bool may_stand_in_dataflow(const Binding& binding) {
   const Expr& value = binding.value();
@@ -62,36 +58,15 @@ bool cut_body(std::vector<BindingBlock>& blocks, std::span<const Expr> results, 
       changed = cut(block, made) || changed;
   }
   if (!changed) return false;
-  std::unordered_map<std::uint64_t, std::size_t> block_of;
-  for (std::size_t i = 0; i < made.size(); ++i)
-    for (const Binding& binding : made[i].bindings) block_of.emplace(binding.var().id(), i);
-  VarIds seen_outside;
-  for (std::size_t i = 0; i < made.size(); ++i) {
-    for (const Binding& binding : made[i].bindings) {
-      for (const Var& used : used_vars(binding.value())) {
-        const auto home = block_of.find(used.id());
-        if (home != block_of.end() && home->second != i) seen_outside.insert(used.id());
-      }
-    }
-  }
-  for (const Expr& result : results) {
-    std::vector<Var> vars;
-    collect_leaf_vars(result, vars);
-    for (const Var& var : vars) seen_outside.insert(var.id());
-  }
-  for (const BindingBlock& block : made) {
-    if (!block.dataflow) continue;
-    for (const Binding& binding : block.bindings)
-      if (!seen_outside.contains(binding.var().id())) locals.insert(binding.var().id());
-  }
+  collect_locals(made, results, locals);
   blocks = std::move(made);
   return true;
 }
 
 // Bodies inside of values.
-class Cutter : public ExprMapper {
+class BlockCutter : public ExprMapper {
  public:
-  explicit Cutter(VarIds& locals) : locals_(locals) {}
+  explicit BlockCutter(VarIds& locals) : locals_(locals) {}
 
  protected:
   Expr leave(const Expr& mapped) override {
@@ -127,19 +102,6 @@ class Cutter : public ExprMapper {
   };
 };
 
-class LocalMarker : public ExprMapper {
- public:
-  explicit LocalMarker(const VarIds& locals) : locals_(locals) {}
-
- protected:
-  Var map_bound(const Var& var) override {
-    return locals_.contains(var.id()) ? Var(var.name(), var.type(), true, var.span()) : var;
-  }
-
- private:
-  const VarIds& locals_;
-};
-
 }  // namespace
 
 Module to_dataflow(const Module& module) {
@@ -148,9 +110,9 @@ Module to_dataflow(const Module& module) {
     const auto* function = std::get_if<FunctionPtr>(&result.functions[i]);
     if (!function) continue;
     VarIds locals;
-    Function copy = *Cutter(locals).map(*function);
+    Function copy = *BlockCutter(locals).map(*function);
     if (!cut_body(copy.blocks, {&copy.result, 1}, locals) && locals.empty()) continue;
-    result.functions.replace(i, LocalMarker(locals).map(std::make_shared<const Function>(std::move(copy))));
+    result.functions.replace(i, with_locals(std::make_shared<const Function>(std::move(copy)), locals));
   }
   verify_after(result, "to_dataflow");
   return result;

@@ -23,8 +23,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> needs_pyt
     {"T.hybrid", "it is expanded by Python; write a T.prim_func"},
 }};
 
-// The function that @R.gradient(f), @R.gradient(cls.f) or @R.gradient("f") names.
-std::string gradient_target(const ast::Expr& decorator) {
+// What @R.gradient(f), @R.gradient(cls.f), @R.gradient(R.exp) or @R.gradient("f") names.
+std::string gradient_target(const Namespaces& namespaces, const ast::Expr& decorator) {
   auto* call = decorator.as<ast::Call>();
   std::string name;
   if (call && call->arguments.size() == 1) {
@@ -32,8 +32,8 @@ std::string gradient_target(const ast::Expr& decorator) {
     if (auto* text = value.as<ast::StringValue>()) {
       name = text->value;
     } else {
-      name = ast::dotted_name(value);
-      name = name.substr(name.rfind('.') + 1);
+      name = namespaces.canonical(value);
+      if (!name.starts_with("R.")) name = name.substr(name.rfind('.') + 1);
     }
   }
   if (name.empty()) {
@@ -86,8 +86,8 @@ FunctionOptions read_decorators(const ReadContext& context, const ast::FunctionD
     auto* call = decorator->as<ast::Call>();
     std::string_view kind = decorator_kind(context.namespaces, *decorator);
     if (kind == "gradient") {
-      options.attributes =
-          with_attribute(std::move(options.attributes), gradient_attribute, gradient_target(*decorator));
+      options.attributes = with_attribute(std::move(options.attributes), gradient_attribute,
+                                          gradient_target(context.namespaces, *decorator));
       continue;
     }
     if (kind != "function" && kind != "prim_func") {

@@ -1,7 +1,29 @@
 // Inputs and outputs of functions whose gradients users write.
 #include "frontend/module/gradient_target.h"
 
+#include "ir/operators/op.h"
+#include "ir/rewriting/rewrite.h"
+
 namespace relish {
+
+bool is_named_from_outside(const Module& module, std::string_view name) {
+  if (name.starts_with("R.")) {
+    const Op* op = find_op(name.substr(2));
+    return op && op->name == name.substr(2);
+  }
+  bool called = false;
+  for (const GlobalFunction& global : module.functions) {
+    const auto* outside = std::get_if<ExternFunctionPtr>(&global);
+    called = called || (outside && (*outside)->symbol == name);
+    const auto* function = std::get_if<FunctionPtr>(&global);
+    if (!function) continue;
+    for_each_expr(**function, [&](const Expr& expr) {
+      const auto* symbol = expr.as<ExternFunc>();
+      called = called || (symbol && symbol->symbol == name);
+    });
+  }
+  return called;
+}
 
 std::optional<Differentiated> differentiated(const Module& module, std::string_view name) {
   if (const FunctionPtr function = module.function(name)) {

@@ -21,4 +21,7 @@ struct Differentiated {
 // The function of that name. The outputs of a prim_func are the buffers that it only writes to.
 std::optional<Differentiated> differentiated(const Module& module, std::string_view name);
 
+// Whether the name means an operator (R.exp), or a native function that the module calls.
+bool is_named_from_outside(const Module& module, std::string_view name);
+
 }  // namespace relish

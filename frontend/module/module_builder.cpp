@@ -336,6 +336,18 @@ void ModuleBuilder::drop_callers_of_unread() {
       [&](const GlobalFunction& global) { return missing.contains(name_of(global)); });
 }
 
+// Of a gradient what can be said without the calls that it serves.
+void ModuleBuilder::check_alone(const Function& gradient, const Function& first, const std::string& target) {
+  if (!gradient.pure)
+    fail(ErrorClass::Type, gradient.span, "gradient.pure",
+         fmt::format("the gradient '{}' has effects; expected a pure function", printable(gradient.name)));
+  if (&first != &gradient)
+    fail(ErrorClass::Type, gradient.span, "gradient.twice",
+         fmt::format("'{}' is a second gradient of '{}'; expected one", printable(gradient.name),
+                     printable(target)),
+         {{first.span, fmt::format("the first is '{}'", printable(first.name))}});
+}
+
 // A user's gradient of f: a function of f's inputs, its outputs and their cotangents, which gives the
 // cotangents of the inputs.
 void ModuleBuilder::check_gradients() {
@@ -362,9 +374,15 @@ void ModuleBuilder::check_gradients() {
       if (!target && name && session_) target = differentiated(*session_, *name);
       if (!target) {
         if (name && by_name_.count(*name)) return;  // it is wrong itself
+        if (name && (is_named_from_outside(module_, *name) ||
+                     (session_ && is_named_from_outside(*session_, *name)))) {
+          check_alone(gradient, *first_of.at(*name), *name);
+          return;
+        }
         refuse(
             "gradient.target",
-            fmt::format("'{}' is the gradient of {}; expected a function of the module",
+            fmt::format("'{}' is the gradient of {}; expected a function of the module, "
+                        "an operator as R.exp, or a native function that the module calls",
                         printable(gradient.name), name ? fmt::format("'{}'", printable(*name)) : "no name"),
             nullptr);
       }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "ir/operators/op.h"
+#include "ir/operators/value_marks.h"
 #include "ir/scalars/symbols.h"
 #include "ir/scalars/twice_given.h"
 #include "jit/steps/giving_up.h"
@@ -114,6 +115,7 @@ ValueTree StepMaker::value(const Expr& expr) {
           },
           [&](const TupleGet& n) { return value(n.tuple).fields.at(static_cast<std::size_t>(n.index)); },
           [&](const OpCall& n) {
+            if (const Expr* same = marked_tensor(expr)) return value(*same);
             std::vector<ValueTree> args = values(n.args);
             ValueTree made = tree(expr.type(), Place::Returned);
             emit(step::EvaluateOperator{expr, std::move(args), made});

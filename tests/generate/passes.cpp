@@ -16,11 +16,17 @@
 #include "transform/canonicalize.h"
 #include "transform/common_values.h"
 #include "transform/dead_code.h"
+#include "transform/dead_parameters.h"
+#include "transform/expand_tuples.h"
 #include "transform/fold.h"
 #include "transform/inline_calls.h"
 #include "transform/legalize.h"
+#include "transform/lift_bodies.h"
+#include "transform/lift_params.h"
+#include "transform/normalize.h"
 #include "transform/simplify.h"
 #include "transform/to_dataflow.h"
+#include "transform/topological_sort.h"
 #include "transform/unroll.h"
 
 namespace relish::generate {
@@ -42,6 +48,16 @@ class PassCheck {
     check("to_dataflow", program_.inputs, true, [&] { return to_dataflow(*program_.module); });
     check("inline", program_.inputs, true, [&] { return inline_calls(*program_.module); });
     check("unroll", program_.inputs, true, [&] { return unroll(*program_.module); });
+    check("lambda_lift", program_.inputs, true, [&] { return lambda_lift(*program_.module); });
+    check("normalize", program_.inputs, true, [&] { return normalize(*program_.module); });
+    for (const TopologicalOrder order : {TopologicalOrder::Depth, TopologicalOrder::Breadth})
+      check("topological_sort", program_.inputs, true,
+            [&] { return topological_sort(to_dataflow(*program_.module), order); });
+    // What is lifted is private and called, as these two want it.
+    check("expand_tuples", program_.inputs, true,
+          [&] { return expand_tuples(lambda_lift(*program_.module)); });
+    check("dead_parameters", program_.inputs, true,
+          [&] { return remove_dead_parameters(lambda_lift(*program_.module)); });
     // The sign of a zero may change, and what is made of it.
     check("simplify", program_.inputs, false, [&] { return simplify(*program_.module); });
     check("all that make it plain", program_.inputs, false, [&] {
@@ -55,6 +71,7 @@ class PassCheck {
           [&] { return schedule(fuse(legalize(*program_.module)), test::small_tiles); });
     if (tally_.contains("legalize accepted")) ++tally_["compared"];
     bind();
+    lift();
     loss();
     return std::move(findings_);
   }
@@ -105,6 +122,47 @@ class PassCheck {
       take = !take;
     }
     check("bind_params", rest, true, [&] { return bind_params(*program_.module, "main", values); });
+  }
+
+  // The second half of the parameters are weights: what is computed of them alone is called first.
+  void lift() {
+    Function marked = *program_.module->function("main");
+    const std::size_t inputs = marked.params.size() / 2;
+    std::map<std::string, Value> given;
+    for (std::size_t i = 0; i < marked.params.size(); ++i)
+      given.insert_or_assign(marked.params[i].name(), program_.inputs[i]);
+    if (given.size() != marked.params.size()) return;
+    marked.attributes =
+        with_attribute(std::move(marked.attributes), "num_input", static_cast<std::int64_t>(inputs));
+    Module before = *program_.module, after;
+    before.set(std::make_shared<const Function>(std::move(marked)));
+    try {
+      after = lift_params(before);
+    } catch (const Failure& failure) {
+      if (failure.error_class() == ErrorClass::Internal) throw;
+      ++tally_[fmt::format("lift_params refused {}", failure.diagnostics().front().id)];
+      return;
+    }
+    const FunctionPtr transform = after.function("main_transform_params"), rest = after.function("main");
+    ++tally_[transform ? "lift_params lifted" : "lift_params left"];
+    if (!transform) return;
+    examine("lift_params", after);
+    const ModulePtr module = std::make_shared<const Module>(after);
+    std::vector<Value> weights, args;
+    for (const Var& param : transform->params) weights.push_back(given.at(param.name()));
+    const Outcome made = outcome_of(reference(), module, transform->name, weights);
+    if (!made.value) {
+      // What no branch would have reached is computed now.
+      ++tally_["lift_params faults ahead"];
+      return;
+    }
+    const std::size_t lifted = made.value->fields().size();
+    for (std::size_t i = 0; i + lifted < rest->params.size(); ++i)
+      args.push_back(given.at(rest->params[i].name()));
+    args.insert(args.end(), made.value->fields().begin(), made.value->fields().end());
+    const Outcome found = outcome_of(reference(), module, "main", args);
+    if (!found.value || !same_bits(*found.value, *wanted_.value))
+      findings_.push_back("lift_params: computes something else afterwards: " + found.fault);
   }
 
   // The mean square of the first result against targets, computed here in double.

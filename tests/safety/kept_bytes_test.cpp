@@ -43,6 +43,12 @@ std::vector<std::vector<std::string>> writing_commands(const std::string& functi
       {"unroll", {}},
       {"inline", {}},
       {"to_dataflow", {}},
+      {"lambda_lift", {}},
+      {"expand_tuples", {}},
+      {"lift_params", {}},
+      {"dead_parameters", {}},
+      {"normalize", {}},
+      {"topological_sort", {}},
       {"bind_symbols", {"-f", function}},
       {"passes", {"-f", function, "-p", "gradient, legalize, dce"}},
   };

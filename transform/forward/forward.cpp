@@ -45,6 +45,10 @@ void Forward::note_empty_stack(const Binding& binding) {
 
 void Forward::through(const Binding& binding) {
   const Expr& value = binding.value();
+  if (const auto written = job_.written_for(value)) {
+    builder_.append(binding);
+    return through_written(written->inputs, written->gradient, binding);
+  }
   if (const auto* call = value.as<FunctionCall>()) return through_call(*call, binding);
   if (const auto* prim = value.as<CallTir>()) return through_prim_call(*prim, binding);
   if (const auto* branch = value.as<If>()) return through_if(*branch, binding);
@@ -157,10 +161,6 @@ bool Forward::through_stack(const OpCall& call, const Var& output) {
 }
 
 void Forward::through_call(const FunctionCall& call, const Binding& binding) {
-  if (const FunctionPtr written = job_.user_gradient_of(call)) {
-    builder_.append(binding);
-    return through_written(call.args, written, binding);
-  }
   if (!has_floats(binding.var().type())) return builder_.append(binding);
   const JvpFunction& made = functions_.of(call);
   std::vector<Expr> args = call.args;
@@ -193,12 +193,6 @@ void Forward::through_written(const std::vector<Expr>& inputs, const FunctionPtr
 }
 
 void Forward::through_prim_call(const CallTir& call, const Binding& binding) {
-  const std::string& name = call.callee.as<GlobalRef>()->name;
-  if (const FunctionPtr written = job_.user_gradient_of(name)) {
-    builder_.append(binding);
-    const std::vector<Expr> inputs = inputs_in_order(*job_.module.prim_func(name), call, builder_.origin());
-    return through_written(inputs, written, binding);
-  }
   if (!call.gradient_name.empty()) {
     builder_.append(binding);
     std::vector<Adjoint> tangents;

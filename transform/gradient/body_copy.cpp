@@ -5,6 +5,7 @@
 #include "ir/scalars/symbols.h"
 #include "support/failure.h"
 #include "transform/gradient/call_pairs.h"
+#include "transform/gradient/checkpoints.h"
 #include "transform/rebuild.h"
 
 namespace relish {
@@ -48,10 +49,22 @@ class BodyCopier {
     made_.result = substitute(function.result, made_.vars);
     builder_.end_block();
     made_.bindings = builder_.take_bindings();
+    read_marks();
     return std::move(made_);
   }
 
  private:
+  // What the marks say goes into the job; the body is differentiated without them.
+  void read_marks() {
+    job_.again.merge(values_between_marks(made_.bindings));
+    VarMap renamed;
+    std::vector<Binding> plain = without_marks(made_.bindings, renamed);
+    if (renamed.empty()) return;
+    made_.bindings = std::move(plain);
+    made_.result = substitute(made_.result, renamed);
+    for (auto& [id, now] : made_.vars) now = substitute(now, renamed);
+  }
+
   // The names that are bound, in branches and loops too; a nested function has its own.
   void reserve(const std::vector<BindingBlock>& blocks) {
     for (const Binding& binding : all_bindings(blocks)) {

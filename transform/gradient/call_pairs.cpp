@@ -18,6 +18,7 @@
 #include "transform/gradient/kept_stack.h"
 #include "transform/gradient/made_regions.h"
 #include "transform/gradient/path_account.h"
+#include "transform/gradient/recomputation.h"
 #include "transform/gradient/reverse.h"
 #include "transform/rebuild.h"
 
@@ -308,7 +309,7 @@ void CallPairs::make_taped_halves(const Function& function, CallPair& pair) {
   for (const Var& tape : own_params(ways.tapes, vars)) first.params.push_back(tape);
   close_function(first, over(builder.take_bindings(), vars), substitute(tuple(longer, function.span), vars));
   first.result_type = pair.forward_type.result;
-  job_.module.set(std::make_shared<const Function>(std::move(first)));
+  job_.module.set(without_marks(std::move(first)));
 
   builder.begin_block(false);
   VarMap kept;
@@ -324,12 +325,14 @@ void CallPairs::make_taped_halves(const Function& function, CallPair& pair) {
     for (const Var& param : own_params(*more, own)) second.params.push_back(param);
   close_function(second, over(builder.take_bindings(), own), substitute(gradients, own));
   second.result_type = pair.backward_type.result;
-  job_.module.set(std::make_shared<const Function>(std::move(second)));
+  job_.module.set(without_marks(std::move(second)));
 }
 
 void CallPairs::make_halves(const Function& function, CallPair& pair, const std::string& name) {
   FunctionBuilder builder;
   BothWays ways = both_ways(job_, builder, function, pair);
+  if (const ValueIds again = values_to_compute_again(ways.forward, job_.again); !again.empty())
+    ways.backward = computed_again(ways.forward, ways.backward, again, {ways.gradients}, builder);
   std::vector<Var> taken, kept;
   for (const Var& var : kept_values(ways)) {
     const auto param = std::find(ways.params.begin(), ways.params.end(), var);
@@ -351,7 +354,7 @@ void CallPairs::make_halves(const Function& function, CallPair& pair, const std:
     close_function(first, over(ways.forward, vars), substitute(both, vars));
     pair.forward = first.name;
     pair.forward_type = function_type_of(first);
-    job_.module.set(std::make_shared<const Function>(std::move(first)));
+    job_.module.set(without_marks(std::move(first)));
   }
   Function second = half_of(function, name);
   VarMap vars;
@@ -362,7 +365,7 @@ void CallPairs::make_halves(const Function& function, CallPair& pair, const std:
   close_function(second, over(ways.backward, vars), substitute(ways.gradients, vars));
   pair.backward = name;
   pair.backward_type = function_type_of(second);
-  job_.module.set(std::make_shared<const Function>(std::move(second)));
+  job_.module.set(without_marks(std::move(second)));
 }
 
 }  // namespace relish

@@ -7,7 +7,10 @@
 #include <unordered_set>
 
 #include "ir/operators/op.h"
+#include "ir/operators/value_marks.h"
 #include "ir/rewriting/regions.h"
+#include "transform/gradient/checkpoints.h"
+#include "transform/outer_vars.h"
 #include "transform/rebuild.h"
 
 namespace relish {
@@ -32,7 +35,7 @@ bool spreads(const Type& argument, const TensorType& result) {
 bool is_cheap(const Binding& binding) {
   if (!std::holds_alternative<VarBinding>(binding.kind)) return false;
   const Expr& value = binding.value();
-  if (is_leaf(value) || value.as<TupleGet>()) return true;
+  if (is_leaf(value) || value.as<TupleGet>() || marked_tensor(value)) return true;
   const auto* call = value.as<OpCall>();
   if (!call || !call->op->pure || runs_as_call(*call->op)) return false;
   const CallView view{*call->op, call->args, call->attributes, value.span()};
@@ -48,22 +51,31 @@ class Cutter {
   Cutter(const std::vector<Var>& params, const std::vector<Binding>& ahead) : params_(params), ahead_(ahead) {
     for (const Var& param : params) own_.insert(param.id());
     for (const Binding& binding : ahead) own_.insert(binding.var().id());
+    // What has effects, or a body that would need names of its own, is kept all the same.
+    const ValueIds marked = values_between_marks(ahead);
+    for (const Binding& binding : ahead) {
+      const Expr& value = binding.value();
+      const bool repeats = std::holds_alternative<VarBinding>(binding.kind) && !has_effects(value) &&
+                           !value.as<If>() && !value.as<Loop>() && !value.as<FunctionExpr>();
+      if (repeats && marked.contains(binding.var().id())) marked_.insert(binding.var().id());
+    }
   }
 
   Cut cut(const Region& back) {
     for (const Var& var : vars_of(back).free)
       if (own_.contains(var.id())) needed_.insert(var.id());
+    need_operands_of_marked();
     Cut made;
     for (const Var& param : params_)
       if (needed_.contains(param.id())) keep(param, made);
     for (const Binding& binding : ahead_)
-      if (needed_.contains(binding.var().id()) && !is_cheap(binding)) kept_.insert(binding.var().id());
+      if (needed_.contains(binding.var().id()) && !is_again(binding)) kept_.insert(binding.var().id());
     std::unordered_set<std::uint64_t> again;
     for (const Binding& binding : ahead_) {
       const Var& var = binding.var();
       if (kept_.contains(var.id())) {
         made.kept.push_back(var);
-      } else if (is_cheap(binding) && at_hand(binding)) {
+      } else if (is_again(binding) && at_hand(binding)) {
         made_of_kept_.emplace(var.id(), &binding);
         if (needed_.contains(var.id())) mark(var.id(), again);
       } else if (needed_.contains(var.id())) {
@@ -76,6 +88,21 @@ class Cutter {
   }
 
  private:
+  bool is_again(const Binding& binding) const {
+    return marked_.contains(binding.var().id()) || is_cheap(binding);
+  }
+
+  // What stands between marks is computed again: what that takes is needed in its place.
+  void need_operands_of_marked() {
+    if (marked_.empty()) return;
+    for (auto it = ahead_.rbegin(); it != ahead_.rend(); ++it) {
+      const bool passes = marked_.contains(it->var().id()) || marked_tensor(it->value());
+      if (!passes || !needed_.contains(it->var().id())) continue;
+      for (const Var& used : outer_vars(it->value()))
+        if (own_.contains(used.id())) needed_.insert(used.id());
+    }
+  }
+
   void keep(const Var& var, Cut& made) {
     kept_.insert(var.id());
     made.kept.push_back(var);
@@ -103,6 +130,7 @@ class Cutter {
   const std::vector<Var>& params_;
   const std::vector<Binding>& ahead_;
   std::unordered_set<std::uint64_t> own_, needed_, kept_;
+  ValueIds marked_;  // what stands between marks and can be computed again
   std::unordered_map<std::uint64_t, const Binding*> made_of_kept_;
 };
 

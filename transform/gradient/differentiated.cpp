@@ -10,6 +10,7 @@
 #include "ir/rewriting/regions.h"
 #include "ir/verify/verify.h"
 #include "support/suggest.h"
+#include "transform/gradient/checkpoints.h"
 #include "transform/parameter_marks.h"
 #include "transform/rebuild.h"
 
@@ -149,9 +150,10 @@ Module DifferentiatedFunction::with(const std::string& name, std::vector<Var> pa
   made.result_span = source.result_span;
   close_function(made, std::move(bindings), result);
   check_replaces(job.module, made);
-  if (job.module.find(made.name)) job.module.remove(made.name);
-  job.module.set(std::make_shared<const Function>(std::move(made)));
-  return std::move(job.module);
+  Module whole = job.module;
+  if (whole.find(made.name)) whole.remove(made.name);
+  whole.set(without_marks(std::move(made)));
+  return whole;
 }
 
 }  // namespace relish

@@ -9,6 +9,7 @@
 #include "support/failure.h"
 #include "support/render.h"
 #include "transform/gradient/adjoint.h"
+#include "transform/gradient/rules.h"
 
 namespace relish {
 namespace {
@@ -128,6 +129,44 @@ void check_given_gradient(const Module& module, const CallTir& call, Span span, 
                   "the cotangents of the results, the arguments and te_grad_kwargs, which gives a gradient "
                   "for each of {} tensors",
                   name, found, wanted.size()));
+}
+
+void check_written(const std::vector<Expr>& inputs, const FunctionPtr& written, const Binding& binding,
+                   Diagnostics& diagnostics) {
+  const Span span = binding.value().span().known() ? binding.value().span() : binding.span;
+  FunctionBuilder builder;
+  builder.set_origin(span);
+  builder.begin_block(false);
+  std::string found;
+  try {
+    const Expr output(binding.var());
+    std::vector<Expr> fields;
+    if (const TupleType* outputs = binding.var().type().tuple())
+      for (const Type& type : outputs->fields) fields.emplace_back(Var("ct", type, false, span));
+    const Expr cotangent =
+        fields.empty() ? Expr(Var("ct", binding.var().type(), false, span)) : tuple(fields, span);
+    const Expr made = call_of_written(inputs, written, binding.var(), cotangent, builder);
+    const TupleType* gradients = made.type().tuple();
+    const std::size_t count = gradients ? gradients->fields.size() : 1;
+    bool fits = count == inputs.size();
+    for (std::size_t i = 0; fits && i < count; ++i) {
+      const Type& gradient = gradients ? gradients->fields[i] : made.type();
+      fits = !has_floats(inputs[i].type()) || !has_floats(gradient) ||
+             relish::fits(gradient, inputs[i].type()) != Fit::Never;
+    }
+    if (fits) return;
+    found = fmt::format("it gives {}", print(made.type()));
+  } catch (const Failure& failure) {
+    if (failure.error_class() != ErrorClass::Type) throw;
+    found = failure.diagnostics().front().message;
+  }
+  diagnostics
+      .error(ErrorClass::Type, span, "gradient.written",
+             fmt::format("the gradient '{}' does not fit this call: {}; expected a function of its {} {}, "
+                         "its results and their cotangents, which gives a gradient for each argument",
+                         printable(written->name), found, inputs.size(),
+                         inputs.size() == 1 ? "argument" : "arguments"))
+      .note(written->span, "it is written here");
 }
 
 std::vector<Expr> given_partials(const Module& module, const CallTir& call, const Expr& cotangent,

@@ -3,12 +3,19 @@
 // instead.
 #include "transform/gradient.h"
 
+#include <fmt/format.h>
+
+#include <limits>
+
 #include "ir/calls/roles.h"
 #include "ir/printer/reserved_names.h"
 #include "ir/verify/verify.h"
+#include "support/failure.h"
 #include "transform/derivatives.h"
 #include "transform/gradient/differentiated.h"
+#include "transform/gradient/memory_budget.h"
 #include "transform/gradient/path_account.h"
+#include "transform/gradient/recomputation.h"
 #include "transform/gradient/reverse.h"
 #include "transform/rebuild.h"
 #include "transform/transpose_cleanup.h"
@@ -29,6 +36,8 @@ class GradientPass {
   }
 
   Module adjoint(const GradientOptions& options) {
+    budget_ = options.budget ? &*options.budget : nullptr;
+    report_ = options.report;
     subject_.choose(options.wrt, false);
     const Expr target = subject_.scalar_target(options.target);
     subject_.require_rules({target}, Way::Back);
@@ -108,15 +117,71 @@ class GradientPass {
     VarMap renamed;
     bindings = simplify_transposes(std::move(bindings), ahead, builder, renamed);
     for (Expr& gradient : gradients) gradient = substitute(gradient, renamed);
-    Module made = subject_.with(subject_.source.name + suffix, std::move(params), std::move(bindings),
-                                tuple({subject_.body.result, tuple(gradients, span)}, span));
+    Closing closing{subject_.source.name + suffix,
+                    std::move(params),
+                    tuple({subject_.body.result, tuple(gradients, span)}, span),
+                    {},
+                    {}};
+    const auto middle = bindings.begin() + static_cast<std::ptrdiff_t>(ahead);
+    closing.ahead.assign(bindings.begin(), middle);
+    closing.back.assign(middle, bindings.end());
+    const ValueIds marked = values_to_compute_again(closing.ahead, subject_.job.again);
+    Module made = budget_ ? within_budget(closing, marked) : closed(closing, marked);
     verify_after(made, pass);
     return made;
+  }
+
+  // The function that is about to be made, but for what it computes again.
+  struct Closing {
+    std::string name;
+    std::vector<Var> params;
+    Expr result;
+    std::vector<Binding> ahead, back;
+  };
+
+  Module closed(const Closing& closing, const ValueIds& again) {
+    if (subject_.job.account) {
+      for (const Binding& binding : closing.ahead)
+        if (again.contains(binding.var().id()))
+          subject_.job.account->keep(binding.var(), "computed again", 0);
+    }
+    std::vector<Binding> bindings = closing.ahead;
+    const std::vector<Binding> back = again.empty() ? closing.back
+                                                    : computed_again(closing.ahead, closing.back, again,
+                                                                     {closing.result}, subject_.builder);
+    bindings.insert(bindings.end(), back.begin(), back.end());
+    return subject_.with(closing.name, closing.params, std::move(bindings), closing.result);
+  }
+
+  // By the plan of least work whose peak is small enough.
+  Module within_budget(const Closing& closing, const ValueIds& marked) {
+    const std::vector<RecomputationPlan> plans = recomputation_plans(
+        {subject_.job.module, closing.params, closing.ahead, closing.back, {closing.result}, marked},
+        subject_.builder);
+    std::int64_t unbound = 0, least = std::numeric_limits<std::int64_t>::max();
+    for (const RecomputationPlan& plan : plans) {
+      const std::size_t mark = subject_.builder.mark_names();
+      const ModulePtr made = std::make_shared<const Module>(closed(closing, plan.again));
+      subject_.builder.free_names(mark);
+      subject_.builder.drop_mark();
+      const std::int64_t peak = budget_->peak(made, closing.name);
+      if (unbound == 0) unbound = peak;
+      least = std::min(least, peak);
+      if (peak > budget_->bytes) continue;
+      if (report_) *report_ = {unbound, peak, plan.work, plan.again.size()};
+      return *made;
+    }
+    fail(ErrorClass::Usage, subject_.source.span, "gradient.budget",
+         fmt::format("the gradient of '{}' holds {} bytes at least, {} with all that it needs kept; found a "
+                     "memory_budget of {}",
+                     subject_.source.name, least, unbound, budget_->bytes));
   }
 
   DifferentiatedFunction subject_;
   Reverse reverse_{subject_.job, subject_.builder};
   std::vector<Binding> forward_;  // with what is kept for the way back
+  const MemoryBudget* budget_ = nullptr;
+  BudgetReport* report_ = nullptr;
 };
 
 }  // namespace

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "ir/operators/op.h"
 #include "ir/rewriting/regions.h"
+#include "transform/gradient/rules.h"
 #include "transform/rebuild.h"
 
 namespace relish {
@@ -16,6 +18,27 @@ FunctionPtr GradientJob::user_gradient_of(const std::string& name) const {
 FunctionPtr GradientJob::user_gradient_of(const FunctionCall& call) const {
   const auto* global = call.callee.as<GlobalRef>();
   return global ? user_gradient_of(global->name) : nullptr;
+}
+
+std::optional<GradientJob::Written> GradientJob::written_for(const Expr& value) const {
+  if (user_gradients_.empty()) return std::nullopt;
+  Written written;
+  if (const auto* call = value.as<FunctionCall>()) {
+    written = {user_gradient_of(*call), call->args};
+  } else if (const auto* prim = value.as<CallTir>()) {
+    const std::string& name = prim->callee.as<GlobalRef>()->name;
+    written.gradient = user_gradient_of(name);
+    if (written.gradient) written.inputs = inputs_in_order(*module.prim_func(name), *prim, value.span());
+  } else if (const auto* op = value.as<OpCall>()) {
+    written = {user_gradient_of("R." + std::string(op->op->name)), op->args};
+  } else if (const auto* native = value.as<PackedCall>(); native && native->form == PackedForm::Dps) {
+    const auto* symbol = native->callee.as<ExternFunc>();
+    const auto* global = native->callee.as<GlobalRef>();
+    const ExternFunctionPtr named = global ? module.extern_function(global->name) : nullptr;
+    if (symbol) written = {user_gradient_of(symbol->symbol), native->args};
+    if (named) written = {user_gradient_of(named->symbol), native->args};
+  }
+  return written.gradient ? std::optional(std::move(written)) : std::nullopt;
 }
 
 bool GradientJob::is_scalar_param(const ScalarVar& symbol) const {

@@ -2,6 +2,7 @@
 // wanted ones, and the functions that were made.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -30,12 +31,20 @@ struct GradientJob {
   // Parameters of copied functions that are numbers, by id, and the symbols that stand for them in sizes.
   std::unordered_map<std::uint64_t, ScalarVar> scalar_params;
   std::unordered_map<std::uint64_t, Expr> aliases;  // of adjoints that only name another value, by id
+  std::unordered_set<std::uint64_t> again;  // ids of what stands between marks: not kept but computed again
   CallPairs* pairs = nullptr;
   PathAccount* account = nullptr;  // who wants to know what is done with each binding; null: nobody
 
   // The user's gradient of the function or prim_func of that name, or null.
   FunctionPtr user_gradient_of(const std::string& name) const;
   FunctionPtr user_gradient_of(const FunctionCall& call) const;
+  // The user's gradient of what the value of a binding calls, whatever it is; its inputs in the order in
+  // which the gradient takes them.
+  struct Written {
+    FunctionPtr gradient;
+    std::vector<Expr> inputs;
+  };
+  std::optional<Written> written_for(const Expr& value) const;
 
   // Whether the symbol is a parameter that may be any number, not a size.
   bool is_scalar_param(const ScalarVar& symbol) const;

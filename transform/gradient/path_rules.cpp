@@ -12,15 +12,13 @@ namespace {
 
 std::string rule_of(GradientJob& job, const Binding& binding, bool taped) {
   const Expr& value = binding.value();
+  if (const auto written = job.written_for(value)) return written->gradient->name;
   if (const auto* call = value.as<OpCall>())
     return call->op->vjp ? fmt::format("R.{}", call->op->name) : "zero";
-  if (const auto* call = value.as<FunctionCall>()) {
-    if (const FunctionPtr written = job.user_gradient_of(*call)) return written->name;
+  if (const auto* call = value.as<FunctionCall>())
     return job.pairs->of(*call, [&](const Expr& arg) { return job.reaches(arg); }).backward;
-  }
   if (const auto* call = value.as<CallTir>()) {
     const std::string& name = call->callee.as<GlobalRef>()->name;
-    if (const FunctionPtr written = job.user_gradient_of(name)) return written->name;
     if (!call->gradient_name.empty()) return call->gradient_name;
     const auto takes_part = [&](const Expr& arg) { return job.reaches(arg); };
     return fmt::format("{}: {}", name, job.prims.kept_by(*call, value.span(), takes_part));

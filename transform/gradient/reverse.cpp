@@ -123,13 +123,12 @@ void Reverse::propagate(const Binding& binding, const Adjoint& adjoint) {
     }
   } else if (value.as<VarRef>()) {
     add(value, adjoint);
+  } else if (const auto written = job_.written_for(value)) {
+    through_written(written->inputs, written->gradient, binding.var(), adjoint);
   } else if (const auto* call = value.as<OpCall>()) {
     through_operator(*call, value, binding.var(), adjoint);
   } else if (const auto* called = value.as<FunctionCall>()) {
-    if (const FunctionPtr written = job_.user_gradient_of(*called))
-      through_written(called->args, written, binding.var(), adjoint);
-    else
-      through_call(*called, binding.var(), adjoint);
+    through_call(*called, binding.var(), adjoint);
   } else if (const auto* prim = value.as<CallTir>()) {
     through_prim_call(*prim, binding.var(), adjoint);
   } else if (const auto* branch = value.as<If>()) {
@@ -153,11 +152,6 @@ void Reverse::through_operator(const OpCall& call, const Expr& value, const Var&
 }
 
 void Reverse::through_prim_call(const CallTir& call, const Var& output, const Adjoint& adjoint) {
-  const std::string& name = call.callee.as<GlobalRef>()->name;
-  if (const FunctionPtr written = job_.user_gradient_of(name)) {
-    const std::vector<Expr> inputs = inputs_in_order(*job_.module.prim_func(name), call, builder_.origin());
-    return through_written(inputs, written, output, adjoint);
-  }
   if (!call.gradient_name.empty()) {
     const Expr cotangent = as_expr(adjoint, output.type(), Expr(output));
     const std::vector<Expr> partials = given_partials(job_.module, call, cotangent, builder_);

@@ -58,6 +58,11 @@ void RuleCheck::check(const std::vector<Binding>& bindings, const std::vector<Ex
 
 void RuleCheck::check(const Binding& binding) {
   const Expr& value = binding.value();
+  if (const auto written = job_.written_for(value)) {
+    const bool by_name = value.as<OpCall>() || value.as<PackedCall>();
+    if (by_name && moves(value)) check_written(written->inputs, written->gradient, binding, diagnostics_);
+    return;
+  }
   const auto* called = value.as<FunctionCall>();
   const auto* global = called ? called->callee.as<GlobalRef>() : nullptr;
   const bool again =
@@ -78,7 +83,7 @@ void RuleCheck::check(const Binding& binding) {
   } else if (const auto* call = value.as<FunctionCall>()) {
     check_call(*call, value.span());
   } else if (const auto* prim = value.as<CallTir>()) {
-    if (!moves(value) || job_.user_gradient_of(prim->callee.as<GlobalRef>()->name)) return;
+    if (!moves(value)) return;
     if (!prim->gradient_name.empty())
       return check_given_gradient(job_.module, *prim, value.span(), diagnostics_);
     const auto takes_part = [&](const Expr& arg) { return job_.reaches(arg); };
@@ -124,7 +129,6 @@ void RuleCheck::check_loop(const Loop& loop, Span span) {
 }
 
 void RuleCheck::check_call(const FunctionCall& call, Span span) {
-  if (job_.user_gradient_of(call)) return;
   const auto* global = call.callee.as<GlobalRef>();
   const FunctionPtr function = global ? job_.module.function(global->name) : nullptr;
   if (!function) {

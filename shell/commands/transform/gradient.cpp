@@ -4,8 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
+#include "jit/jit.h"
 #include "shell/commands/subject.h"
+#include "shell/program/call_values.h"
+#include "shell/script/convert.h"
+#include "support/limits.h"
 #include "support/render.h"
 #include "support/source.h"
 
@@ -19,6 +24,8 @@ constexpr Option options[] = {
      "index path of the differentiated value in the result"},
     {"named", OptionKind::Flag, "",
      "statements get the gradients as a dict by these names; a function that calls it still gets a tuple"},
+    {"memory_budget", OptionKind::Text, "",
+     "bytes that a call may hold in compiled code, as 64MB: what does not fit is computed again"},
     {"dry_run", OptionKind::Flag, "", "show what would be done with each binding; nothing is made"},
     output_option,
     dialect_option,
@@ -71,12 +78,41 @@ ScriptValue dry_run(Invocation& invocation, const GradientOptions& wanted) {
   return invocation.surface == Surface::Shell ? ScriptValue() : ScriptValue(invocation.module);
 }
 
+// What a call of the function holds in compiled code, with its arguments.
+std::int64_t planned_peak(const ModulePtr& module, const std::string& function, int threads) {
+  CallInputs inputs;
+  for (const CallParameter& parameter : call_parameters(*module, function))
+    inputs.arguments.emplace_back(parameter.name, ScriptValue(std::string("zeros")));
+  return footprint_of(module, function, make_arguments(*module, function, inputs), threads).peak;
+}
+
+ScriptValue within_budget(Invocation& invocation, GradientOptions wanted) {
+  BudgetReport report;
+  wanted.report = &report;
+  const int threads = invocation.session.settings().threads;
+  const std::uint64_t bytes = parse_size(invocation.text("memory_budget"), "memory_budget");
+  wanted.budget = MemoryBudget{
+      static_cast<std::int64_t>(std::min<std::uint64_t>(bytes, std::numeric_limits<std::int64_t>::max())),
+      [threads](const ModulePtr& module, const std::string& function) {
+        return planned_peak(module, function, threads);
+      }};
+  Module made = gradient(*invocation.module, function_of(invocation), wanted);
+  Diagnostic told;
+  told.severity = Severity::Note;
+  told.message = fmt::format(
+      "holds {} bytes at most, {} without a budget; {} values are computed again, {:.1f} % more operations",
+      report.peak, report.unbound, report.values, 100 * report.work);
+  invocation.session.report(told);
+  return module_result(std::move(made));
+}
+
 ScriptValue run(Invocation& invocation) {
   GradientOptions wanted;
   wanted.wrt = invocation.names("wrt");
   wanted.target = invocation.path("target");
   wanted.named = invocation.flag("named");
   if (invocation.flag("dry_run")) return dry_run(invocation, wanted);
+  if (invocation.given("memory_budget")) return within_budget(invocation, std::move(wanted));
   return module_result(gradient(*invocation.module, function_of(invocation), wanted));
 }
 
@@ -96,7 +132,9 @@ const Command command_gradient{
         "give a loss by append_loss first. With `dry_run` a table tells for each binding on the way whether it is "
         "active, by which rule it is gone back through, and what is kept of it in how many bytes; of a "
         "prim_func whether its adjoint has its values from buffers, computes them again or takes them off a "
-        "tape.",
+        "tape. With `memory_budget` the adjoint keeps less of the way there and computes it again, as little work "
+        "as that takes; a note tells the peak that compiled code will have, as `memory` does, and the work that was "
+        "added.",
     .transforms = true,
 };
 

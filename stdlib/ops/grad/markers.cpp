@@ -1,4 +1,5 @@
-// Marks for the gradient transform: where gradients stop, and TVM's for regions that it computes again.
+// Marks for the gradient transform: where gradients stop, TVM's for regions that it computes again, and what
+// keeps other passes from undoing that.
 #include "stdlib/families/elementwise/identity.h"
 
 namespace relish::ops_grad_markers {
@@ -30,29 +31,33 @@ extern const Op op_grad_no_grad{.name = "grad.no_grad",
 
 namespace {
 
-constexpr std::string_view not_computed_again =
-    "the gradient keeps what it needs and computes no region again; without the mark the numbers are the "
-    "same";
+constexpr Reject barrier_rejects[] = {{"barrier.tensor", "R.shape([2])", "expected a tensor"}};
 
-constexpr Op mark_of_region(Op op) {
+constexpr Op mark(Op op) {
   op.params = params;
-  op.infer = infer_identity;
-  op.eval = evaluate_identity;
-  op.no_gradient = not_computed_again;
-  op.agreement = Agreement::DataMovement;
   op.samples = samples;
-  return op;
+  return identity_of_tensor(op);
 }
 
 }  // namespace
 
-extern const Op op_grad_start_checkpoint = mark_of_region(
-    {.name = "grad.start_checkpoint",
-     .summary = "The tensor as it is; in TVM the mark of a region that its gradient computes again.",
-     .rejects = start_checkpoint_rejects});
-extern const Op op_grad_end_checkpoint = mark_of_region(
-    {.name = "grad.end_checkpoint",
-     .summary = "The tensor as it is; in TVM the end of a region that its gradient computes again.",
-     .rejects = end_checkpoint_rejects});
+extern const Op op_grad_start_checkpoint =
+    mark({.name = "grad.start_checkpoint",
+          .summary = "The tensor as it is; the mark of a region that the gradient computes again.",
+          .rejects = start_checkpoint_rejects,
+          .doc = "What is made of it is not kept for the way back but computed again there, up to an "
+                 "R.grad.end_checkpoint. The tensor that is marked is kept."});
+extern const Op op_grad_end_checkpoint =
+    mark({.name = "grad.end_checkpoint",
+          .summary = "The tensor as it is; the end of a region that the gradient computes again.",
+          .rejects = end_checkpoint_rejects,
+          .doc = "What is made of it is kept for the way back again, as far as it is made of nothing else "
+                 "that is not kept."});
+extern const Op op_grad_barrier = mark(
+    {.name = "grad.barrier",
+     .summary = "The tensor as it is, which passes take for another value.",
+     .rejects = barrier_rejects,
+     .doc = "What a gradient computes again it computes of tensors behind barriers, so that cse and fold "
+            "do not take it for what was computed before. In compiled code it is nothing."});
 
 }  // namespace relish::ops_grad_markers

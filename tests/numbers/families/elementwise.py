@@ -355,8 +355,8 @@ def conversion():
         file.given(f"{dtype} to float32", [rounded_once(values, dtype)], np.array(rounded_once(values, dtype)).astype(np.float32) if dtype == "float16" else rounded_once(values, dtype).float().numpy(), dtype="float32")
     file.write()
     unary("copy", lambda x: x * 1, between(-2, 2), integers=LOWEST)
-    for name in ("grad.start_checkpoint", "grad.end_checkpoint"):
-        unary(name, lambda x: x * 1, between(-2, 2), integers=LOWEST, differentiable=False)
+    for name in ("grad.start_checkpoint", "grad.end_checkpoint", "grad.barrier"):
+        unary(name, lambda x: x * 1, between(-2, 2), integers=LOWEST)
     unary("grad.no_grad", lambda x: x.detach() * 1, between(-2, 2), integers=LOWEST)
 
 

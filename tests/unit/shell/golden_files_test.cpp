@@ -28,10 +28,25 @@ struct Shown {
 //   legalize  keeps a call whose shapes or numbers only the run shows, and one without a loop nest.
 //   schedule  keeps the order of loops that are not shown to be independent, and calls that stand in the way.
 //   fuse      keeps calls whose loops do not become fewer, and those with effects or faults.
-//   fold, simplify, canonicalize, cse, inline, unroll, to_dataflow  leave what their rules do not speak of.
-constexpr std::array<std::string_view, 11> passes_of_any_module = {
-    "dce",          "legalize", "fuse",   "schedule", "fold",       "simplify",
-    "canonicalize", "cse",      "inline", "unroll",   "to_dataflow"};
+//   fold, simplify, canonicalize, cse, inline, unroll, to_dataflow, lambda_lift, expand_tuples, normalize,
+//   dead_parameters, topological_sort, lift_params  leave what their rules do not speak of.
+constexpr std::array<std::string_view, 17> passes_of_any_module = {"dce",
+                                                                   "legalize",
+                                                                   "fuse",
+                                                                   "schedule",
+                                                                   "fold",
+                                                                   "simplify",
+                                                                   "canonicalize",
+                                                                   "cse",
+                                                                   "inline",
+                                                                   "unroll",
+                                                                   "to_dataflow",
+                                                                   "lambda_lift",
+                                                                   "expand_tuples",
+                                                                   "normalize",
+                                                                   "dead_parameters",
+                                                                   "topological_sort",
+                                                                   "lift_params"};
 
 bool takes_any_module(std::string_view pass) {
   return std::find(passes_of_any_module.begin(), passes_of_any_module.end(), pass) !=

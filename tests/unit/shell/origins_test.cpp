@@ -52,6 +52,7 @@ TEST_CASE("what the line behind a transform tells is what is different in the te
       "unroll(M)",
       "inline(M)",
       "to_dataflow(M)",
+      "lambda_lift(M)",
       "append_loss(M.other, loss=\"mse\")",
       "optimizer(M.main, optimizer=\"sgd(lr=0.1)\")",
       "passes(M.main, passes=\"gradient, legalize, dce\")",
