@@ -15,6 +15,7 @@
 #include "ir/verify/verify.h"
 #include "support/failure.h"
 #include "transform/call_cycles.h"
+#include "transform/rebuild.h"
 
 namespace relish {
 namespace {
@@ -347,7 +348,23 @@ class Lifter {
     return plain.empty() ? made : *substitute(std::make_shared<const Function>(std::move(made)), plain);
   }
 
+  // Names of parameters are part of a text: what was captured may have the name of another parameter.
+  static Function with_own_names(Function made) {
+    FunctionBuilder names;
+    reserve_names(made, names);
+    std::unordered_set<std::string> taken;
+    VarMap renamed;
+    for (Var& param : made.params) {
+      if (taken.insert(param.name()).second) continue;
+      const Var own(names.fresh_name(param.name()), param.type(), false, param.span());
+      renamed.emplace(param.id(), Expr(own));
+      param = own;
+    }
+    return renamed.empty() ? made : *substitute(std::make_shared<const Function>(std::move(made)), renamed);
+  }
+
   void finish(Function made) {
+    if (!lifts_regions()) made = with_own_names(std::move(made));
     if (known_[made.name].written_name.empty()) regions_.insert(made.name);
     for (BindingBlock& block : made.blocks)
       for (Binding& binding : block.bindings) made.pure = made.pure && !has_effects(binding.value());

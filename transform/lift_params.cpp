@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "ir/operators/op.h"
+#include "ir/printer/words.h"
 #include "ir/rewriting/expr_mapper.h"
 #include "ir/verify/verify.h"
 #include "transform/dead_code.h"
@@ -63,12 +64,14 @@ class ParamLifter {
     // A variable may have the name of a parameter, before it or behind it; two parameters may not.
     FunctionBuilder names;
     reserve_names(source_, names);
-    std::unordered_set<std::string> taken;
+    std::unordered_set<std::string> taken{"R", "T", "relish", "float"};
     for (const Var& param : source_.params) taken.insert(param.name());
+    for_each_symbol(source_, [&](const ScalarVar& symbol) { taken.insert(symbol.name()); });
     VarMap own;
     for (const Var& var : taken_) {
       if (lifted_.contains(var.id())) {
-        const std::string name = taken.insert(var.name()).second ? var.name() : names.fresh_name(var.name());
+        const std::string wanted = prints_as_itself(var.name()) ? var.name() : "weight";
+        const std::string name = taken.insert(wanted).second ? wanted : names.fresh_name(wanted);
         made.params.emplace_back(name, var.type(), false, var.span());
         own.emplace(var.id(), Expr(made.params.back()));
       } else {

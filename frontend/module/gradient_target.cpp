@@ -1,10 +1,38 @@
 // Inputs and outputs of functions whose gradients users write.
 #include "frontend/module/gradient_target.h"
 
+#include <fmt/format.h>
+
 #include "ir/operators/op.h"
 #include "ir/rewriting/rewrite.h"
+#include "support/failure.h"
+#include "support/render.h"
 
 namespace relish {
+
+void check_gradient_by_name(const Function& gradient, const Function& first, const std::string& target) {
+  if (!gradient.pure)
+    fail(ErrorClass::Type, gradient.span, "gradient.pure",
+         fmt::format("the gradient '{}' has effects; expected a pure function", printable(gradient.name)));
+  if (&first != &gradient)
+    fail(ErrorClass::Type, gradient.span, "gradient.twice",
+         fmt::format("'{}' is a second gradient of '{}'; expected one", printable(gradient.name),
+                     printable(target)),
+         {{first.span, fmt::format("the first is '{}'", printable(first.name))}});
+}
+
+bool types_clash(const Type& a, const Type& b) {
+  const TensorType *x = a.tensor(), *y = b.tensor();
+  if (!x || !y) return fits(a, b) == Fit::Never;
+  if ((x->dtype && y->dtype && *x->dtype != *y->dtype) ||
+      (x->rank >= 0 && y->rank >= 0 && x->rank != y->rank))
+    return true;
+  for (std::size_t d = 0; x->shape && y->shape && d < x->shape->size(); ++d) {
+    auto m = (*x->shape)[d].as_int(), n = (*y->shape)[d].as_int();
+    if (m && n && *m != *n) return true;
+  }
+  return false;
+}
 
 bool is_named_from_outside(const Module& module, std::string_view name) {
   if (name.starts_with("R.")) {

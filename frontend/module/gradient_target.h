@@ -21,6 +21,14 @@ struct Differentiated {
 // The function of that name. The outputs of a prim_func are the buffers that it only writes to.
 std::optional<Differentiated> differentiated(const Module& module, std::string_view name);
 
+// Of the gradient of what has a name outside the module what can be said without the calls that it serves:
+// TypeError when it has effects, or when `first` is a gradient of that too.
+void check_gradient_by_name(const Function& gradient, const Function& first, const std::string& target);
+
+// Whether no value is of both types. Dimensions have names of their own in each function: compared are
+// dtypes, ranks and known sizes.
+bool types_clash(const Type& a, const Type& b);
+
 // Whether the name means an operator (R.exp), or a native function that the module calls.
 bool is_named_from_outside(const Module& module, std::string_view name);
 

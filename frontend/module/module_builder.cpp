@@ -336,18 +336,6 @@ void ModuleBuilder::drop_callers_of_unread() {
       [&](const GlobalFunction& global) { return missing.contains(name_of(global)); });
 }
 
-// Of a gradient what can be said without the calls that it serves.
-void ModuleBuilder::check_alone(const Function& gradient, const Function& first, const std::string& target) {
-  if (!gradient.pure)
-    fail(ErrorClass::Type, gradient.span, "gradient.pure",
-         fmt::format("the gradient '{}' has effects; expected a pure function", printable(gradient.name)));
-  if (&first != &gradient)
-    fail(ErrorClass::Type, gradient.span, "gradient.twice",
-         fmt::format("'{}' is a second gradient of '{}'; expected one", printable(gradient.name),
-                     printable(target)),
-         {{first.span, fmt::format("the first is '{}'", printable(first.name))}});
-}
-
 // A user's gradient of f: a function of f's inputs, its outputs and their cotangents, which gives the
 // cotangents of the inputs.
 void ModuleBuilder::check_gradients() {
@@ -376,7 +364,7 @@ void ModuleBuilder::check_gradients() {
         if (name && by_name_.count(*name)) return;  // it is wrong itself
         if (name && (is_named_from_outside(module_, *name) ||
                      (session_ && is_named_from_outside(*session_, *name)))) {
-          check_alone(gradient, *first_of.at(*name), *name);
+          check_gradient_by_name(gradient, *first_of.at(*name), *name);
           return;
         }
         refuse(
@@ -413,21 +401,8 @@ void ModuleBuilder::check_gradients() {
                         outputs.size() == 1 ? "output" : "outputs"),
             &*target);
       }
-      // Dimensions have names of their own in each function: compared are dtypes, ranks and known sizes.
-      auto clash = [](const Type& a, const Type& b) {
-        const TensorType *x = a.tensor(), *y = b.tensor();
-        if (!x || !y) return fits(a, b) == Fit::Never;
-        if ((x->dtype && y->dtype && *x->dtype != *y->dtype) ||
-            (x->rank >= 0 && y->rank >= 0 && x->rank != y->rank))
-          return true;
-        for (std::size_t d = 0; x->shape && y->shape && d < x->shape->size(); ++d) {
-          auto m = (*x->shape)[d].as_int(), n = (*y->shape)[d].as_int();
-          if (m && n && *m != *n) return true;
-        }
-        return false;
-      };
       for (std::size_t i = 0; i < wanted.size(); ++i) {
-        if (!clash(gradient.params[i].type(), wanted[i])) continue;
+        if (!types_clash(gradient.params[i].type(), wanted[i])) continue;
         refuse("gradient.parameters",
                fmt::format("parameter '{}' of the gradient '{}' has type {}; expected {}",
                            printable(gradient.params[i].name()), printable(gradient.name),
@@ -444,7 +419,7 @@ void ModuleBuilder::check_gradients() {
                &*target);
       }
       for (std::size_t i = 0; i < results.size(); ++i) {
-        if (!clash(results[i], target->inputs[i].second)) continue;
+        if (!types_clash(results[i], target->inputs[i].second)) continue;
         refuse("gradient.result",
                fmt::format("the gradient '{}' returns {} for the input '{}'; expected {}",
                            printable(gradient.name), print(results[i]), printable(target->inputs[i].first),

@@ -66,7 +66,6 @@ class ModuleBuilder : public Globals, public PrimFuncModule {
   bool is_first(const std::string& name, Span at);
   void drop_callers_of_unread();
   void check_gradients();
-  static void check_alone(const Function& gradient, const Function& first, const std::string& target);
   void ensure_header(Declaration& declaration);
 
   ReadContext& context_;
