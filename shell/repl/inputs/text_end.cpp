@@ -49,6 +49,7 @@ void note_end(Failure& failure, const std::vector<InputPart>& parts, std::size_t
                              with_fault, all, counted(all - done, "statement")));
     return;
   }
+  if (done + 1 == all) return;
   failure.note({}, fmt::format("the text ends at statement {} of {}; {} behind it did not run", done + 1, all,
                                counted(all - done - 1, "statement")));
 }
