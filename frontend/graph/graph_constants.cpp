@@ -240,7 +240,7 @@ DType constant_dtype(DType numpy) {
 
 }  // namespace
 
-bool GraphValues::is_number(const ast::Expr& expr) {
+bool GraphLiterals::is_number(const ast::Expr& expr) {
   if (expr.as<ast::IntValue>() || expr.as<ast::FloatValue>() || expr.as<ast::BoolValue>()) return true;
   if (expr.as<ast::Chain>() || expr.as<ast::Prefix>()) {
     return literal_arithmetic(expr) || special_float(context_, expr);
@@ -251,7 +251,7 @@ bool GraphValues::is_number(const ast::Expr& expr) {
   return callee && *callee == "float" && !look_up(*callee) && special_float(context_, expr);
 }
 
-bool GraphValues::is_number_list(const ast::Expr& expr) {
+bool GraphLiterals::is_number_list(const ast::Expr& expr) {
   if (expr.as<ast::NumberListValue>()) return true;
   const auto* list = expr.as<ast::ListValue>();
   const auto* tuple = expr.as<ast::TupleValue>();
@@ -262,13 +262,13 @@ bool GraphValues::is_number_list(const ast::Expr& expr) {
   });
 }
 
-Expr GraphValues::literal_beside(const ast::Expr& literal, DType dtype) {
+Expr GraphLiterals::literal_beside(const ast::Expr& literal, DType dtype) {
   ConstantReader reader(context_, "a list");
   reader.read(literal, 0);
   return constant(reader.tensor_beside(dtype, literal.span), literal.span);
 }
 
-Expr GraphValues::literal_argument(const ast::Expr& literal, DType dtype) {
+Expr GraphLiterals::literal_argument(const ast::Expr& literal, DType dtype) {
   ConstantReader reader(context_, "a list");
   reader.read(literal, 0);
   return constant(reader.tensor_given(dtype, literal.span), literal.span);

@@ -13,7 +13,7 @@ namespace relish {
 
 GraphValues::GraphValues(ReadContext& context, Globals& globals, const ast::FunctionDefinition& definition,
                          GraphValues* outer)
-    : GraphHoles(context, globals, definition, outer),
+    : GraphLiterals(context, globals, definition, outer),
       scalars_(context, *this, DType::Int64),
       types_(context, *this, this) {}
 namespace {

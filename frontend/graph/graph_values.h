@@ -8,12 +8,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "frontend/graph/graph_holes.h"
+#include "frontend/graph/graph_literals.h"
 #include "ir/operators/op.h"
 
 namespace relish {
 
-class GraphValues : public GraphHoles, public ShapeScope {
+class GraphValues : public GraphLiterals, public ShapeScope {
  public:
   std::optional<ShapeType> shape_of(const ast::Expr& expr) override;
   std::optional<Type> type_of(const ast::Expr& expr) override;
@@ -70,16 +70,7 @@ class GraphValues : public GraphHoles, public ShapeScope {
   std::optional<Expr> inspected_axis(const ast::Expr& expr, const ast::Subscript& subscript);
   bool is_value(const ast::Expr& expr);
 
-  // graph_constants.cpp: literals where a tensor is wanted.
-  // A number: plain, arithmetic of numbers, float("inf").
-  bool is_number(const ast::Expr& expr);
-  // Such numbers in nested lists.
-  bool is_number_list(const ast::Expr& expr);
-  // Either as a tensor of the dtype of what stands beside it: TypeError for what is no value of that.
-  Expr literal_beside(const ast::Expr& literal, DType dtype);
-  // Either as an argument of a function, rounded as tensor(value, dtype) does.
-  Expr literal_argument(const ast::Expr& literal, DType dtype);
-  // metadata["relax.expr.Constant"][0].
+  // graph_constants.cpp: metadata["relax.expr.Constant"][0].
   std::optional<Expr> metadata_constant(const ast::Expr& expr, const ast::Subscript& subscript);
 
   ScalarReader scalars_;

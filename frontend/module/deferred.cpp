@@ -3,6 +3,7 @@
 #include "frontend/module/deferred.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -18,8 +19,9 @@ namespace {
 enum class BoundBy : std::uint8_t { Class, Load, Value };
 
 struct BoundName {
-  std::size_t at;  // which statement
-  BoundBy how;
+  std::vector<std::size_t> at;  // which statements, in order
+  BoundBy first;
+  std::size_t classes = 0, loads = 0;  // of them
 };
 
 // A decorated function or class.
@@ -56,10 +58,8 @@ class Walk {
         function(*inner);
         continue;
       }
-      // Both walks only look.
-      auto& open = const_cast<ast::Statement&>(statement);
-      for (ast::ExprPtr* expr : ast::expressions_of(open)) expression(**expr);
-      for (ast::Block* inner : ast::blocks_of(open)) block(*inner);
+      for (const ast::ExprPtr* expr : ast::expressions_of(statement)) expression(**expr);
+      for (const ast::Block* inner : ast::blocks_of(statement)) block(*inner);
     }
   }
 
@@ -109,20 +109,7 @@ class Deferral {
     }
     const bool any = std::any_of(declarations_.begin(), declarations_.end(),
                                  [](const Declaration& each) { return each.read_at.has_value(); });
-    // Until nothing changes: who calls one that waits is read with it, or behind it.
-    for (bool changed = any; changed;) {
-      changed = false;
-      for (Declaration& each : declarations_) {
-        for (const std::string& name : each.names) {
-          const Declaration* callee = meant(name, each.at);
-          if (!callee || callee == &each || !callee->read_at) continue;
-          const std::size_t wanted = std::max(each.at, *callee->read_at);
-          if (each.read_at && *each.read_at >= wanted) continue;
-          each.read_at = wanted;
-          changed = true;
-        }
-      }
-    }
+    if (any) read_callers_too();
     std::map<std::size_t, std::vector<std::size_t>> result;
     for (const Declaration& each : declarations_)
       if (each.read_at) result[*each.read_at].push_back(each.at);
@@ -130,10 +117,49 @@ class Deferral {
   }
 
  private:
+  // Who calls one that waits is read with it, or behind it: at the last place of all that wait and that it
+  // reaches by calls.
+  void read_callers_too() {
+    std::vector<std::vector<std::size_t>> callers(declarations_.size());
+    for (std::size_t i = 0; i < declarations_.size(); ++i) {
+      for (const std::string& name : declarations_[i].names) {
+        const Declaration* callee = meant(name, declarations_[i].at);
+        if (callee && callee != &declarations_[i])
+          callers[static_cast<std::size_t>(callee - declarations_.data())].push_back(i);
+      }
+    }
+    std::vector<std::size_t> waiting;
+    for (std::size_t i = 0; i < declarations_.size(); ++i)
+      if (declarations_[i].read_at) waiting.push_back(i);
+    for (std::size_t next = 0; next < waiting.size(); ++next) {
+      for (const std::size_t caller : callers[waiting[next]]) {
+        if (declarations_[caller].read_at) continue;
+        declarations_[caller].read_at = declarations_[caller].at;
+        waiting.push_back(caller);
+      }
+    }
+    // The last ones first: what reaches one of them has its place then, and is done.
+    std::sort(waiting.begin(), waiting.end(), std::greater<>());
+    std::vector<bool> placed(declarations_.size(), false);
+    for (const std::size_t last : waiting) {
+      if (placed[last]) continue;
+      placed[last] = true;
+      std::vector<std::size_t> reached = {last};
+      for (std::size_t next = 0; next < reached.size(); ++next) {
+        declarations_[reached[next]].read_at = declarations_[last].at;
+        for (const std::size_t caller : callers[reached[next]]) {
+          if (placed[caller]) continue;
+          placed[caller] = true;
+          reached.push_back(caller);
+        }
+      }
+    }
+  }
+
   void add(const ast::Statement& statement, std::size_t at) {
     const auto* function = statement.as<ast::FunctionDefinition>();
     if (const auto* module = statement.as<ast::ClassDefinition>()) {
-      bindings_[module->name].push_back({at, BoundBy::Class});
+      bind(module->name, at, BoundBy::Class);
       declare(at, module->name);
     } else if (function && !is_script_function(statement)) {
       declare(at, function->name);
@@ -189,8 +215,13 @@ class Deferral {
   }
 
   void bind(const ast::Statement& statement, std::size_t at, BoundBy how) {
-    for_each_bound_name(statement,
-                        [&](const std::string& name, Span) { bindings_[name].push_back({at, how}); });
+    for_each_bound_name(statement, [&](const std::string& name, Span) { bind(name, at, how); });
+  }
+  void bind(const std::string& name, std::size_t at, BoundBy how) {
+    BoundName& bound = bindings_.try_emplace(name, BoundName{{}, how}).first->second;
+    bound.at.push_back(at);
+    bound.classes += how == BoundBy::Class;
+    bound.loads += how == BoundBy::Load;
   }
 
   // Whether what the name holds at a place is known only when the statements before it have run. One class or
@@ -198,32 +229,28 @@ class Deferral {
   bool is_made(const std::string& name, std::size_t at) const {
     const auto found = bindings_.find(name);
     if (found == bindings_.end()) return false;
-    std::size_t above = 0, classes = 0, loads = 0;
-    for (const BoundName& each : found->second) {
-      above += each.at < at;
-      classes += each.how == BoundBy::Class;
-      loads += each.how == BoundBy::Load;
-    }
+    const BoundName& bound = found->second;
+    const auto above = std::lower_bound(bound.at.begin(), bound.at.end(), at) - bound.at.begin();
     if (above == 0) return false;
-    const BoundBy first = found->second.front().how;
-    if (above == 1 && first == BoundBy::Class && classes == 1) return false;
-    return above > 1 || first != BoundBy::Load || loads > 1 || classes > 0;
+    if (above == 1 && bound.first == BoundBy::Class && bound.classes == 1) return false;
+    return above > 1 || bound.first != BoundBy::Load || bound.loads > 1 || bound.classes > 0;
   }
 
   // The declaration that a name means at a place: the nearest above, else the first.
   const Declaration* meant(const std::string& name, std::size_t at) const {
     const auto found = by_name_.find(name);
     if (found == by_name_.end()) return nullptr;
-    const Declaration* result = &declarations_[found->second.front()];
-    for (const std::size_t index : found->second)
-      if (declarations_[index].at < at) result = &declarations_[index];
-    return result;
+    const std::vector<std::size_t>& all = found->second;
+    const auto behind = std::lower_bound(
+        all.begin(), all.end(), at,
+        [&](std::size_t index, std::size_t place) { return declarations_[index].at < place; });
+    return &declarations_[behind == all.begin() ? all.front() : *std::prev(behind)];
   }
 
   const ReadOptions& options_;
   std::vector<Declaration> declarations_;
   std::map<std::string, std::vector<std::size_t>> by_name_;  // of `declarations_`
-  std::map<std::string, std::vector<BoundName>> bindings_;
+  std::map<std::string, BoundName> bindings_;
 };
 
 }  // namespace

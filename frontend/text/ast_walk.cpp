@@ -77,50 +77,64 @@ void for_each_child(const Expr& expr, const std::function<void(const Expr&)>& vi
   for_each_part(const_cast<Expr&>(expr), [&](ExprPtr& part) { visit(*part); });
 }
 
-std::vector<ExprPtr*> expressions_of(Statement& statement) {
-  std::vector<ExprPtr*> result;
-  auto add = [&](ExprPtr& expr) {
+namespace {
+
+// `Pointer`: to an expression, or to a block, const or not as the statement is.
+template <class Pointer, class Node>
+std::vector<Pointer> expressions_in(Node& statement) {
+  std::vector<Pointer> result;
+  auto add = [&](auto& expr) {
     if (expr) result.push_back(&expr);
   };
-  if (auto* node = statement.as<ExpressionStatement>()) add(node->value);
-  if (auto* node = statement.as<Assignment>()) {
-    for (ExprPtr& target : node->targets) add(target);
+  if (auto* node = statement.template as<ExpressionStatement>()) add(node->value);
+  if (auto* node = statement.template as<Assignment>()) {
+    for (auto& target : node->targets) add(target);
     add(node->annotation);
     add(node->value);
   }
-  if (auto* node = statement.as<AugmentedAssignment>()) {
+  if (auto* node = statement.template as<AugmentedAssignment>()) {
     add(node->target);
     add(node->value);
   }
-  if (auto* node = statement.as<Assert>()) {
+  if (auto* node = statement.template as<Assert>()) {
     add(node->condition);
     add(node->message);
   }
-  if (auto* node = statement.as<Return>()) add(node->value);
-  if (auto* node = statement.as<Delete>()) add(node->targets);
-  if (auto* node = statement.as<For>()) {
+  if (auto* node = statement.template as<Return>()) add(node->value);
+  if (auto* node = statement.template as<Delete>()) add(node->targets);
+  if (auto* node = statement.template as<For>()) {
     add(node->target);
     add(node->iterable);
   }
-  if (auto* node = statement.as<While>()) add(node->condition);
-  if (auto* node = statement.as<If>())
-    for (Branch& branch : node->branches) add(branch.condition);
-  if (auto* node = statement.as<With>())
-    for (WithItem& item : node->items) add(item.value);
+  if (auto* node = statement.template as<While>()) add(node->condition);
+  if (auto* node = statement.template as<If>())
+    for (auto& branch : node->branches) add(branch.condition);
+  if (auto* node = statement.template as<With>())
+    for (auto& item : node->items) add(item.value);
   return result;
 }
 
-std::vector<Block*> blocks_of(Statement& statement) {
-  std::vector<Block*> result;
-  if (auto* node = statement.as<For>()) result.push_back(&node->body);
-  if (auto* node = statement.as<While>()) result.push_back(&node->body);
-  if (auto* node = statement.as<With>()) result.push_back(&node->body);
-  if (auto* node = statement.as<If>()) {
-    for (Branch& branch : node->branches) result.push_back(&branch.body);
+template <class Pointer, class Node>
+std::vector<Pointer> blocks_in(Node& statement) {
+  std::vector<Pointer> result;
+  if (auto* node = statement.template as<For>()) result.push_back(&node->body);
+  if (auto* node = statement.template as<While>()) result.push_back(&node->body);
+  if (auto* node = statement.template as<With>()) result.push_back(&node->body);
+  if (auto* node = statement.template as<If>()) {
+    for (auto& branch : node->branches) result.push_back(&branch.body);
     result.push_back(&node->else_body);
   }
   return result;
 }
+
+}  // namespace
+
+std::vector<ExprPtr*> expressions_of(Statement& statement) { return expressions_in<ExprPtr*>(statement); }
+std::vector<Block*> blocks_of(Statement& statement) { return blocks_in<Block*>(statement); }
+std::vector<const ExprPtr*> expressions_of(const Statement& statement) {
+  return expressions_in<const ExprPtr*>(statement);
+}
+std::vector<const Block*> blocks_of(const Statement& statement) { return blocks_in<const Block*>(statement); }
 
 std::vector<const Expr*> own_expressions(const Statement& statement) {
   std::vector<const Expr*> result;

@@ -18,6 +18,9 @@ void for_each_part(Expr& expr, const std::function<void(ExprPtr&)>& visit);
 // definitions are not among them.
 std::vector<ExprPtr*> expressions_of(Statement& statement);
 std::vector<Block*> blocks_of(Statement& statement);
+// The same, to be looked at.
+std::vector<const ExprPtr*> expressions_of(const Statement& statement);
+std::vector<const Block*> blocks_of(const Statement& statement);
 // The expressions that a statement evaluates itself, without those of blocks inside it and without the names
 // that it binds.
 std::vector<const Expr*> own_expressions(const Statement& statement);

@@ -159,6 +159,19 @@ std::string unread_callers(std::size_t n) {
   return text;
 }
 
+// Each function waits for the one below, the last for what a statement makes.
+std::string waiting_functions(std::size_t n) {
+  std::string text =
+      "@R.function\ndef loss(x: R.Tensor((2,), \"float32\")) -> R.Tensor((), \"float32\"):\n"
+      "    return R.sum(x)\nG = gradient(loss)\n";
+  for (std::size_t i = 0; i < n; ++i) {
+    text += fmt::format(
+        "@R.function\ndef f{}(x: R.Tensor((2,), \"float32\")) -> R.Tensor((), \"float32\"):\n    return {}(x)\n",
+        i, i + 1 < n ? fmt::format("f{}", i + 1) : std::string("G.loss"));
+  }
+  return text + "print(f0([1, 2]))\n";
+}
+
 std::string growing_list(std::size_t n) {
   return fmt::format("items = []\nfor i in range({}):\n    items += [i]\nprint(len(items))\n", n);
 }
@@ -290,6 +303,7 @@ int main(int argc, char** argv) {
       {"deep nesting", 60, deep_nesting, false, true},
       {"callers", 200, callers},
       {"unread callers", 400, unread_callers, false, false, true},
+      {"functions that wait", 100, waiting_functions, true},
       {"growing list", 10000, growing_list, true},
       {"list sum", 10000, growing_sum_of_lists, true},
       {"text sum", 10000, growing_sum_of_texts, true},
