@@ -58,13 +58,16 @@ class ParamLifter {
     return made;
   }
 
-  FunctionPtr rest() const {
+  // `globals`: names of the module's functions, which in older dialects stand for these in the text.
+  FunctionPtr rest(const std::vector<std::string>& globals) const {
     Function made = source_;
     made.params = inputs_;
     // A variable may have the name of a parameter, before it or behind it; two parameters may not.
     FunctionBuilder names;
     reserve_names(source_, names);
     std::unordered_set<std::string> taken{"R", "T", "relish", "float"};
+    taken.insert(globals.begin(), globals.end());
+    for (const std::string& name : globals) names.reserve_name(name);
     for (const Var& param : source_.params) taken.insert(param.name());
     for_each_symbol(source_, [&](const ScalarVar& symbol) { taken.insert(symbol.name()); });
     VarMap own;
@@ -164,7 +167,7 @@ Module lift_params(const Module& module) {
     if (!lifter.lifts()) continue;
     Function transform = lifter.transform(name + "_transform_params");
     check_replaces(result, transform);
-    const FunctionPtr rest = lifter.rest();
+    const FunctionPtr rest = lifter.rest(module.names());
     check_replaces(result, *rest);
     result.set(rest);
     result.set(std::make_shared<const Function>(std::move(transform)));
