@@ -131,8 +131,8 @@ TEST_CASE("budgets of the transformer and of the convnet are held, or refused wi
 
 TEST_CASE("budgets of a chain of layers are held", "[jit]") {
   std::string text =
-      "@I.ir_module\nclass M:\n    @R.function\n    def main(x: R.Tensor((256, 32), \"float32\"), "
-      "w: R.Tensor((32, 32), \"float32\")):\n";
+      "@I.ir_module\nclass M:\n    @R.function\n    def main(x: R.Tensor((512, 64), \"float32\"), "
+      "w: R.Tensor((64, 64), \"float32\")):\n";
   for (int i = 0; i < 32; ++i) text += "        x = R.tanh(R.matmul(x, w))\n";
   text += "        return R.sum(x)\n";
   CHECK(held_budgets(*module_from(text), "main", {75, 50, 30}) >= 2);
