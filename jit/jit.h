@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/operators/evaluator.h"
+#include "ir/operators/giving.h"
 #include "jit/footprint.h"
 #include "schedule/target.h"
 
@@ -39,16 +39,9 @@ struct JitOptions {
 };
 
 // Starting is cheap; LLVM is initialised at the first compilation. Compiled code is kept per module and
-// function.
+// function. It makes use of what callers give up (ir/operators/giving.h): what nobody else sees is written to
+// where the plan says so, and ends where it has its last use.
 std::unique_ptr<Evaluator> make_jit(const JitOptions& options = {});
-
-// A call whose caller gives up the tensors of these parameters (by number): what nobody else sees of them is
-// written to where the plan says so, and ends where it has its last use. Results and their bits are those of
-// `call`, which an evaluator that make_jit did not make does.
-Value call_giving(Evaluator& evaluator, const ModulePtr& module, std::string_view name,
-                  std::vector<Value> args, const std::vector<std::size_t>& given);
-void prepare_giving(Evaluator& evaluator, const ModulePtr& module, std::string_view name,
-                    std::span<const Value> args, const std::vector<std::size_t>& given);
 
 // What this process has done so far: units of code that it has compiled, and those that it found in a store
 // of objects; blocks of memory that calls took for what is temporary.
@@ -60,7 +53,7 @@ CodeCounts code_counts();
 // What a call of the function with such arguments would hold in memory. Nothing is compiled. It fails as the
 // call does before it runs. `threads`: as in JitOptions; `given`: as in call_giving.
 Footprint footprint_of(const ModulePtr& module, std::string_view name, const std::vector<Value>& args,
-                       int threads = 0, const std::vector<std::size_t>& given = {});
+                       int threads = 0, const GivenParams& given = {});
 
 // What compiled code is scheduled for here.
 Target this_machine();

@@ -54,13 +54,16 @@ Accumulation::Accumulation(Evaluator& evaluator, const TrainingProgram& program,
       add_roles_(signature_of(add_)),
       apply_roles_(signature_of(apply_)) {}
 
-StepFunction::Results Accumulation::step(const TrainingState& state, double rate,
-                                         std::span<const Tensor> window, std::int64_t part_rows,
-                                         RandomKey key) const {
+// Gradients and buffers of the parts before are given up: the sum stays where it is.
+Accumulation::Added Accumulation::add_parts(const TrainingState& state, std::span<const Tensor> window,
+                                            std::int64_t part_rows, RandomKey key) const {
   const std::int64_t rows = window.back().shape().front();
   const DType dtype = step_.rate_dtype();
-  Value gradients = zeros_like(state.parameters), buffers = tuple_of(state.buffers);
-  double loss = 0, total = 0;
+  GivenParams given_up;
+  for (const Role role : {Role::Buffers, Role::Gradients})
+    if (const auto param = add_roles_.param(role)) given_up.push_back(*param);
+  std::sort(given_up.begin(), given_up.end());
+  Added added{zeros_like(state.parameters), tuple_of(state.buffers)};
   for (std::int64_t first = 0, part = 0; first < rows; first += part_rows, ++part) {
     const std::int64_t own_rows = std::min(part_rows, rows - first);
     const std::vector<Tensor> columns = rows_between(window, first, own_rows);
@@ -69,34 +72,46 @@ StepFunction::Results Accumulation::step(const TrainingState& state, double rate
             ? 1
             : static_cast<double>(counted_places(columns[inputs_], own_rows, program_.judgement));
     if (weight == 0) continue;
-    const RoleValue given[] = {
+    std::vector<RoleValue> given = {
         {Role::Parameters, tuple_of(state.parameters)},
-        {Role::Buffers, buffers},
-        {Role::Gradients, gradients},
+        {Role::Buffers, std::move(added.buffers)},
+        {Role::Gradients, std::move(added.gradients)},
         {Role::Weight, Tensor::scalar(dtype, weight)},
         {Role::LossScale, step_.loss_scale(state)},
         {Role::Key,
          step_.has_key() ? Value(tensor_of_key(fold_in(key, static_cast<std::uint64_t>(part)))) : Value()}};
+    std::vector<Value> args = add_.arguments(columns, given);
+    given.clear();  // nobody else holds what is given up
     const Value result =
-        evaluator_.call(program_.module, program_.add_gradients, add_.arguments(columns, given));
-    gradients = field_of(result, add_roles_, Role::Gradients);
-    if (!step_.buffers().empty()) buffers = field_of(result, add_roles_, Role::Buffers);
-    loss += weight * field_of(result, add_roles_, Role::Loss).tensor().get_double(0);
-    total += weight;
+        call_giving(evaluator_, program_.module, program_.add_gradients, std::move(args), given_up);
+    added.gradients = field_of(result, add_roles_, Role::Gradients);
+    if (!step_.buffers().empty()) added.buffers = field_of(result, add_roles_, Role::Buffers);
+    added.loss += weight * field_of(result, add_roles_, Role::Loss).tensor().get_double(0);
+    added.weight += weight;
   }
+  return added;
+}
+
+StepFunction::Results Accumulation::step(TrainingState& state, double rate, std::span<const Tensor> window,
+                                         std::int64_t part_rows, RandomKey key, bool gives) const {
+  const DType dtype = step_.rate_dtype();
+  Added added = add_parts(state, window, part_rows, key);
   // Of a sum the parts are added up; a mean is over all that counts.
-  const double divisor = program_.loss_is_sum ? 1 : total;
+  const double divisor = program_.loss_is_sum ? 1 : added.weight;
   StepFunction::Results results;
-  results.loss = Tensor::scalar(dtype, loss / divisor);
-  results.buffers = fields_of(buffers);
-  const RoleValue given[] = {{Role::Parameters, tuple_of(state.parameters)},
-                             {Role::Averages, tuple_of(state.averages)},
-                             {Role::Gradients, gradients},
-                             {Role::States, state.optimizer_states},
-                             {Role::LearningRate, Tensor::scalar(dtype, rate)},
-                             {Role::Weight, Tensor::scalar(dtype, divisor)}};
+  results.loss = Tensor::scalar(dtype, added.loss / divisor);
+  if (!step_.buffers().empty()) results.buffers = fields_of(added.buffers);
+  const std::vector<Tensor> buffers = state.buffers;  // apply takes none
+  std::vector<RoleValue> given = gives ? step_.give(state) : step_.values(state);
+  state.buffers = buffers;
+  given.push_back({Role::Gradients, std::move(added.gradients)});
+  given.push_back({Role::LearningRate, Tensor::scalar(dtype, rate)});
+  given.push_back({Role::Weight, Tensor::scalar(dtype, divisor)});
+  std::vector<Value> args = apply_.arguments({}, given);
+  given.clear();
   const Value result =
-      evaluator_.call(program_.module, program_.apply_gradients, apply_.arguments({}, given));
+      gives ? call_with_state_given(evaluator_, program_, program_.apply_gradients, apply_roles_, args, state)
+            : evaluator_.call(program_.module, program_.apply_gradients, std::move(args));
   if (apply_roles_.result(Role::GradientNorm))
     results.gradient_norm = shortest_double(field_of(result, apply_roles_, Role::GradientNorm).tensor());
   results.parameters = fields_of(field_of(result, apply_roles_, Role::Parameters));

@@ -18,10 +18,19 @@ class Accumulation {
 
   // A step over the rows of `window`, in parts of `part_rows`; the last may be short. `key` is that of the
   // step: part i has fold_in(key, i).
-  StepFunction::Results step(const TrainingState& state, double rate, std::span<const Tensor> window,
-                             std::int64_t part_rows, RandomKey key) const;
+  // `gives`: the state's tensors are given up; it has them back only where a failure says so.
+  StepFunction::Results step(TrainingState& state, double rate, std::span<const Tensor> window,
+                             std::int64_t part_rows, RandomKey key, bool gives) const;
 
  private:
+  // What the parts of a batch come to.
+  struct Added {
+    Value gradients, buffers;
+    double loss = 0, weight = 0;
+  };
+  Added add_parts(const TrainingState& state, std::span<const Tensor> window, std::int64_t part_rows,
+                  RandomKey key) const;
+
   Evaluator& evaluator_;
   const TrainingProgram& program_;
   const StepFunction& step_;

@@ -2,28 +2,15 @@
 #include "train/many_steps.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "support/failure.h"
+#include "train/fingerprint.h"
 #include "train/finite.h"
 #include "train/preparation.h"
 
 namespace relish {
 namespace {
-
-// Whether an optimizer that keeps means of the gradients has them as before: tensors of rank 1 and more.
-// (Those of rank 0 count steps.)
-bool same_means(const Value& before, const Value& after, bool& any) {
-  for (std::size_t i = 0; i < before.fields().size(); ++i) {
-    const Value& old = before.fields()[i];
-    if (old.is_tuple()) {
-      if (!same_means(old, after.fields()[i], any)) return false;
-    } else if (old.tensor().rank() != 0) {
-      any = true;
-      if (!identical(old.tensor(), after.fields()[i].tensor())) return false;
-    }
-  }
-  return true;
-}
 
 // Data in memory are given whole, and the order says their rows; of others a window is read.
 std::vector<Tensor> columns_of_steps(const StepsInput& input, std::int64_t first, std::int64_t count,
@@ -51,16 +38,6 @@ std::vector<double> shortest_doubles(const Tensor& numbers) {
 
 }  // namespace
 
-bool nothing_moved(const TrainingState& before, const StepFunction::Results& after) {
-  bool moved = false;
-  for (std::size_t i = 0; i < after.parameters.size() && !moved; ++i)
-    moved = !identical(before.parameters[i], after.parameters[i]);
-  if (!moved) return true;
-  // Where decay moves the parameters, the means of the gradients tell.
-  bool any = false;
-  return same_means(before.optimizer_states, after.optimizer_states, any) && any;
-}
-
 ManySteps::ManySteps(const TrainingProgram& program, const TensorsByName& fixed, const DataSet& data,
                      std::size_t columns)
     : binding_(program.module, program.steps, fixed, data, columns),
@@ -75,24 +52,19 @@ std::int64_t ManySteps::at_once(const BatchOrder& order, std::int64_t step, std:
   return std::min(most, batches - place - (short_end ? 1 : 0));
 }
 
-std::optional<ManySteps::Done> ManySteps::run(const StepsInput& input, const TrainingState& state,
-                                              std::span<const double> learning_rates) const {
+std::optional<ManySteps::Done> ManySteps::run(const StepsInput& input, TrainingState& state,
+                                              std::span<const double> learning_rates, bool gives) const {
   const auto count = static_cast<std::int64_t>(learning_rates.size());
-  Tensor rates = Tensor::empty(input.step.rate_dtype(), {count});
-  for (std::int64_t i = 0; i < count; ++i) rates.set_double(i, learning_rates[static_cast<std::size_t>(i)]);
-  Tensor order;
-  const std::vector<Tensor> columns = columns_of_steps(input, state.step, count, order);
-  std::vector<RoleValue> given = input.step.values(state);
-  given.push_back({Role::LearningRates, rates});
-  given.push_back({Role::Order, order});
-  if (roles_.param(Role::Key)) {
-    given.push_back({Role::Key, tensor_of_key(key_from_seed(input.seed))});
-    given.push_back({Role::Step, Tensor::scalar_int(DType::Int64, state.step)});
-  }
+  std::optional<Fingerprint> before;
+  if (state.looks_for_zero) before = fingerprint_of(state);
+  std::vector<Value> args = arguments(input, state, learning_rates, gives);
+  Done done;
   Value result;
   try {
-    result =
-        input.evaluator.call(input.program.module, input.program.steps, binding_.arguments(columns, given));
+    if (!compiled_) done.seconds_compiling = compile(input, args, state, gives);
+    result = gives ? call_with_state_given(input.evaluator, input.program, input.program.steps, roles_, args,
+                                           state)
+                   : input.evaluator.call(input.program.module, input.program.steps, std::move(args));
   } catch (const Failure& failure) {
     if (failure.error_class() == ErrorClass::Interrupted ||
         failure.error_class() == ErrorClass::ResourceLimit)
@@ -101,7 +73,6 @@ std::optional<ManySteps::Done> ManySteps::run(const StepsInput& input, const Tra
   }
   const std::vector<Value>& fields = result.fields();
   if (first_not_finite(fields[roles_.result(Role::Faults).value()].tensor())) return std::nullopt;
-  Done done;
   done.results = input.step.results(result, roles_);
   const Tensor& losses = fields[roles_.result(Role::Losses).value()].tensor();
   if (first_not_finite(losses)) return std::nullopt;
@@ -111,8 +82,37 @@ std::optional<ManySteps::Done> ManySteps::run(const StepsInput& input, const Tra
   for (std::int64_t i = 0; i < count; ++i) done.loss_sums.push_back(losses.get_double(i) * weight);
   if (const auto norms = roles_.result(Role::GradientNorms))
     done.gradient_norms = shortest_doubles(fields[*norms].tensor());
-  done.no_change = state.looks_for_zero && nothing_moved(state, done.results);
+  done.no_change = before && nothing_moved(*before, done.results);
   return done;
+}
+
+std::vector<Value> ManySteps::arguments(const StepsInput& input, TrainingState& state,
+                                        std::span<const double> learning_rates, bool gives) const {
+  const auto count = static_cast<std::int64_t>(learning_rates.size());
+  Tensor rates = Tensor::empty(input.step.rate_dtype(), {count});
+  for (std::int64_t i = 0; i < count; ++i) rates.set_double(i, learning_rates[static_cast<std::size_t>(i)]);
+  Tensor order;
+  const std::vector<Tensor> columns = columns_of_steps(input, state.step, count, order);
+  std::vector<RoleValue> given = gives ? input.step.give(state) : input.step.values(state);
+  given.push_back({Role::LearningRates, rates});
+  given.push_back({Role::Order, order});
+  if (roles_.param(Role::Key)) {
+    given.push_back({Role::Key, tensor_of_key(key_from_seed(input.seed))});
+    given.push_back({Role::Step, Tensor::scalar_int(DType::Int64, state.step)});
+  }
+  return binding_.arguments(columns, given);
+}
+
+// Beforehand, so that the time of the call is that of its steps.
+double ManySteps::compile(const StepsInput& input, const std::vector<Value>& args, TrainingState& state,
+                          bool gives) const {
+  const auto began = std::chrono::steady_clock::now();
+  if (gives)
+    prepare_with_state_given(input.evaluator, input.program, input.program.steps, roles_, args, state);
+  else
+    input.evaluator.prepare(input.program.module, input.program.steps, args);
+  compiled_ = true;
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
 }
 
 }  // namespace relish

@@ -10,9 +10,6 @@
 
 namespace relish {
 
-// Whether a step moved neither a parameter nor a mean of gradients.
-bool nothing_moved(const TrainingState& before, const StepFunction::Results& after);
-
 // What a job's steps are over: all of it is there as long as they are.
 struct StepsInput {
   Evaluator& evaluator;
@@ -38,15 +35,23 @@ class ManySteps {
     std::vector<double> losses, loss_sums;
     std::vector<double> gradient_norms;  // where the steps tell them
     bool no_change = false;
+    double seconds_compiling = 0;
   };
   // The steps behind `state`, one for each rate, the same to the bit as one by one. None when something in
-  // one of them was not finite, or failed: then they are to be done one by one.
-  std::optional<Done> run(const StepsInput& input, const TrainingState& state,
-                          std::span<const double> learning_rates) const;
+  // one of them was not finite, or failed: then they are to be done one by one. `gives`: the state's tensors
+  // are given up; it has them back only where a failure says so.
+  std::optional<Done> run(const StepsInput& input, TrainingState& state,
+                          std::span<const double> learning_rates, bool gives) const;
 
  private:
+  std::vector<Value> arguments(const StepsInput& input, TrainingState& state,
+                               std::span<const double> learning_rates, bool gives) const;
+  double compile(const StepsInput& input, const std::vector<Value>& args, TrainingState& state,
+                 bool gives) const;
+
   ColumnBinding binding_;
   RoleSignature roles_;
+  mutable bool compiled_ = false;
 };
 
 }  // namespace relish

@@ -34,6 +34,11 @@ class Saver {
   // The newest checkpoint of the job, which stands in the folder.
   const Mark& saved() const { return saved_; }
   const std::string& weights() const { return weights_; }  // its name there; empty: none yet
+  // The same, behind what is being written.
+  const std::string& newest() {
+    collect();
+    return weights_;
+  }
   void set_saved(const Mark& mark, std::string weights);
 
   // Whether a checkpoint of this state would be begun at once: not while an earlier one is being written and

@@ -48,6 +48,9 @@ struct TrainingState {
   std::int64_t skipped_rows = 0;   // their rows in the running epoch
   bool looks_for_zero = true;      // no step has changed anything yet
   double seconds = 0;              // that the job has run, over all its processes
+
+  // A step that was given the tensors has not given them back.
+  bool gave_tensors() const { return optimizer_states.is_void(); }
 };
 
 }  // namespace relish

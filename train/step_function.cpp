@@ -1,6 +1,7 @@
 // Arguments and results of steps.
 #include "train/step_function.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -42,6 +43,52 @@ Value tuple_of(const std::vector<Tensor>& tensors) {
   return Value::tuple(std::vector<Value>(tensors.begin(), tensors.end()));
 }
 
+namespace {
+
+constexpr Role given_roles[] = {Role::Parameters, Role::Buffers, Role::Averages, Role::States,
+                                Role::Gradients};
+
+GivenParams given_params(const RoleSignature& roles) {
+  GivenParams given;
+  for (const Role role : given_roles)
+    if (const auto param = roles.param(role)) given.push_back(*param);
+  std::sort(given.begin(), given.end());
+  return given;
+}
+
+void take_back(TrainingState& state, const std::vector<Value>& args, const RoleSignature& roles) {
+  const auto tensors = [&](Role role, std::vector<Tensor>& into) {
+    if (const auto param = roles.param(role)) into = tensors_of(args[*param]);
+  };
+  tensors(Role::Parameters, state.parameters);
+  tensors(Role::Buffers, state.buffers);
+  tensors(Role::Averages, state.averages);
+  state.optimizer_states = args[roles.param(Role::States).value()];
+}
+
+}  // namespace
+
+Value call_with_state_given(Evaluator& evaluator, const TrainingProgram& program, const std::string& function,
+                            const RoleSignature& roles, std::vector<Value>& args, TrainingState& state) {
+  try {
+    return call_giving(evaluator, program.module, function, args, given_params(roles));
+  } catch (const Failure&) {
+    if (!args.empty()) take_back(state, args, roles);
+    throw;
+  }
+}
+
+void prepare_with_state_given(Evaluator& evaluator, const TrainingProgram& program,
+                              const std::string& function, const RoleSignature& roles,
+                              const std::vector<Value>& args, TrainingState& state) {
+  try {
+    prepare_giving(evaluator, program.module, function, args, given_params(roles));
+  } catch (const Failure&) {
+    take_back(state, args, roles);
+    throw;
+  }
+}
+
 StepFunction::StepFunction(const ModulePtr& module, std::string_view name, bool scales_loss)
     : function_(function_to_call(module, name)),
       roles_(signature_of_step(*function_)),
@@ -60,12 +107,33 @@ std::vector<RoleValue> StepFunction::values(const TrainingState& state) const {
   return values;
 }
 
+std::vector<RoleValue> StepFunction::give(TrainingState& state) const {
+  std::vector<RoleValue> values = this->values(state);
+  state.parameters.clear();
+  state.buffers.clear();
+  state.averages.clear();
+  state.optimizer_states = Value();
+  return values;
+}
+
+namespace {
+
+std::vector<RoleValue> with_rate(std::vector<RoleValue> values, Tensor rate, bool has_key,
+                                 const Tensor& key) {
+  values.push_back({Role::LearningRate, std::move(rate)});
+  if (has_key) values.push_back({Role::Key, key});
+  return values;
+}
+
+}  // namespace
+
 std::vector<RoleValue> StepFunction::values(const TrainingState& state, double rate,
                                             const Tensor& key) const {
-  std::vector<RoleValue> values = this->values(state);
-  values.push_back({Role::LearningRate, Tensor::scalar(rate_dtype(), rate)});
-  if (has_key()) values.push_back({Role::Key, key});
-  return values;
+  return with_rate(values(state), Tensor::scalar(rate_dtype(), rate), has_key(), key);
+}
+
+std::vector<RoleValue> StepFunction::give(TrainingState& state, double rate, const Tensor& key) const {
+  return with_rate(give(state), Tensor::scalar(rate_dtype(), rate), has_key(), key);
 }
 
 // The tuple of states ends in the scale, the good steps behind it, and the steps that were left out.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/operators/giving.h"
 #include "train/program.h"
 #include "train/state.h"
 
@@ -33,8 +34,12 @@ class StepFunction {
 
   // What a call gets beside the data. `key`: of the step; unused without a parameter for it.
   std::vector<RoleValue> values(const TrainingState& state, double rate, const Tensor& key) const;
+  std::vector<RoleValue> give(TrainingState& state, double rate, const Tensor& key) const;
+  const RoleSignature& roles() const { return roles_; }
   // The same of what a function of many steps gets of a state.
   std::vector<RoleValue> values(const TrainingState& state) const;
+  // The same, and the state has them no more: once nothing else holds them, a call may be given them.
+  std::vector<RoleValue> give(TrainingState& state) const;
 
   struct Results {
     Tensor loss;
@@ -56,6 +61,14 @@ class StepFunction {
 };
 
 Value tuple_of(const std::vector<Tensor>& tensors);
+
+// A call whose arguments of the roles of a state, and the gradients among them, are given up; the state has
+// them no more. A failure gives it them back, unless they are lost. `args` is left empty.
+Value call_with_state_given(Evaluator& evaluator, const TrainingProgram& program, const std::string& function,
+                            const RoleSignature& roles, std::vector<Value>& args, TrainingState& state);
+void prepare_with_state_given(Evaluator& evaluator, const TrainingProgram& program,
+                              const std::string& function, const RoleSignature& roles,
+                              const std::vector<Value>& args, TrainingState& state);
 // The value with the shortest text that reads back as the tensor's own type, so that a float32 loss is
 // written as 0.4123 and not with the digits of its conversion to double.
 double shortest_double(const Tensor& scalar);

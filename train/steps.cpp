@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "ir/calls/entry.h"
 #include "runtime/format.h"
 #include "support/choices.h"
 #include "support/counted.h"
 #include "train/evaluate.h"
+#include "train/fingerprint.h"
 #include "train/finite.h"
 #include "train/labels.h"
 #include "train/preparation.h"
@@ -185,11 +187,14 @@ TrainingState TrainingSteps::initial_state() const {
     }
   }
 
+  // Whoever has the state alone may give its tensors up.
+  const TensorsByName values = start_values_.empty() ? start_values_of(evaluator_, program_, options_)
+                                                     : std::exchange(start_values_, {});
   TrainingState state;
   const auto take = [&](const std::vector<std::string>& names, std::vector<Tensor>& into) {
     for (const std::string& name : names) {
-      const auto found = start_values_.find(name);
-      if (found == start_values_.end())
+      const auto found = values.find(name);
+      if (found == values.end())
         misuse("train.params",
                fmt::format("parameter '{}' has no start value; expected one in params", name));
       into.push_back(found->second);
@@ -255,30 +260,69 @@ std::vector<Tensor> TrainingSteps::first_part(const std::vector<Tensor>& batch) 
   return part;
 }
 
-StepFunction::Results TrainingSteps::results_of(const TrainingState& state, double rate,
-                                                const std::vector<Tensor>& batch) const {
+StepFunction::Results TrainingSteps::results_of(TrainingState& state, double rate,
+                                                const std::vector<Tensor>& batch, bool gives) const {
   if (accumulation_)
-    return accumulation_->step(state, rate, batch, batch_size_, step_key(options_.seed, state.step));
+    return accumulation_->step(state, rate, batch, batch_size_, step_key(options_.seed, state.step), gives);
+  const Tensor key = key_of(state.step);
+  std::vector<Value> args =
+      step_binding_.arguments(batch, gives ? step_.give(state, rate, key) : step_.values(state, rate, key));
   return step_.results(
-      evaluator_.call(program_.module, program_.step,
-                      step_binding_.arguments(batch, step_.values(state, rate, key_of(state.step)))));
+      gives ? call_with_state_given(evaluator_, program_, program_.step, step_.roles(), args, state)
+            : evaluator_.call(program_.module, program_.step, std::move(args)));
 }
 
 std::int64_t TrainingSteps::steps_at_once(std::int64_t step, std::int64_t most) const {
   return many_ ? ManySteps::at_once(order_, step, std::min(most, total_steps() - step)) : 0;
 }
 
-std::optional<ManySteps::Done> TrainingSteps::many(const TrainingState& state,
-                                                   std::span<const double> learning_rates) const {
+std::optional<ManySteps::Done> TrainingSteps::many(TrainingState& state,
+                                                   std::span<const double> learning_rates, bool gives) const {
   return many_->run({evaluator_, program_, step_, order_, columns_, windows_, options_.seed}, state,
-                    learning_rates);
+                    learning_rates, gives);
+}
+
+std::optional<std::string> TrainingSteps::fault_of(const StepFunction::Results& results) const {
+  std::optional<std::string> fault =
+      not_finite_among("the update of parameter", step_.trained(), results.parameters);
+  if (!fault) fault = not_finite_among("the running statistic", step_.buffers(), results.buffers);
+  if (const auto path = path_of_not_finite(results.optimizer_states); path && !fault)
+    fault = path->empty() ? "the optimizer state" : fmt::format("optimizer state {}", *path);
+  return fault;
+}
+
+void TrainingSteps::tell_loss(Done& done, const std::vector<Tensor>& batch) const {
+  const Tensor& loss = done.results.loss;
+  done.loss = shortest_double(loss);
+  done.loss_sum = loss.get_double(0) * program_.loss_weight(batch.back().shape().front());
+}
+
+std::optional<TrainingSteps::Done> TrainingSteps::step_giving(TrainingState& state,
+                                                              double learning_rate) const {
+  const std::vector<Tensor> batch = batch_of(state.step);
+  std::optional<Fingerprint> before;
+  if (state.looks_for_zero) before = fingerprint_of(state);
+  Done done;
+  try {
+    done.results = results_of(state, learning_rate, batch, true);
+  } catch (const Failure& failure) {
+    if (failure.error_class() == ErrorClass::Interrupted ||
+        failure.error_class() == ErrorClass::ResourceLimit)
+      throw;
+    return std::nullopt;
+  }
+  if (first_not_finite(done.results.loss) || fault_of(done.results)) return std::nullopt;
+  done.no_change = before && nothing_moved(*before, done.results);
+  tell_loss(done, batch);
+  return done;
 }
 
 TrainingSteps::Done TrainingSteps::step(const TrainingState& state, double learning_rate) const {
   const std::vector<Tensor> batch = batch_of(state.step);
   Done done;
   try {
-    done.results = results_of(state, learning_rate, batch);
+    TrainingState handles = state;
+    done.results = results_of(handles, learning_rate, batch, false);
   } catch (const Failure& failure) {
     refuse_wrong_label(evaluator_, program_, values_by_name(state), first_part(batch), data_, failure);
     throw;
@@ -289,15 +333,10 @@ TrainingSteps::Done TrainingSteps::step(const TrainingState& state, double learn
     report_not_finite(state, "train.finite",
                       fmt::format("the loss is {}", format_double(after.loss.get_double(0))), state_is_kept);
   }
-  std::optional<std::string> fault =
-      not_finite_among("the update of parameter", step_.trained(), after.parameters);
-  if (!fault) fault = not_finite_among("the running statistic", step_.buffers(), after.buffers);
-  if (const auto path = path_of_not_finite(after.optimizer_states); path && !fault)
-    fault = path->empty() ? "the optimizer state" : fmt::format("optimizer state {}", *path);
-  if (fault) report_not_finite(state, "train.finite", fmt::format("{} is not finite", *fault), state_is_kept);
-  done.no_change = nothing_moved(state, after);
-  done.loss = shortest_double(after.loss);
-  done.loss_sum = after.loss.get_double(0) * program_.loss_weight(batch.back().shape().front());
+  if (const auto fault = fault_of(after))
+    report_not_finite(state, "train.finite", fmt::format("{} is not finite", *fault), state_is_kept);
+  done.no_change = state.looks_for_zero && nothing_moved(fingerprint_of(state), after);
+  tell_loss(done, batch);
   return done;
 }
 

@@ -22,8 +22,8 @@ class TrainingSteps {
   // Checks options and data against the functions. UsageError, DataError.
   TrainingSteps(Evaluator& evaluator, TrainingProgram program, DataSet data, TrainOptions options);
 
-  // Before the first step. UsageError for a parameter without a start value, DataError for values and data
-  // that do not fit.
+  // Before the first step; whoever asks for it again has start values drawn again. UsageError for a parameter
+  // without a start value, DataError for values and data that do not fit.
   TrainingState initial_state() const;
 
   struct Done {
@@ -35,6 +35,11 @@ class TrainingSteps {
   // The step behind `state`. NumericStop when the loss, a parameter or a state becomes NaN or infinite;
   // DataError for a label out of range; other failures of the program pass through.
   Done step(const TrainingState& state, double learning_rate) const;
+  // The same, to the bit, by a call that is given the state's tensors. None when something went wrong in it:
+  // then `step` says what. The state has its tensors back only where a failure says so.
+  std::optional<Done> step_giving(TrainingState& state, double learning_rate) const;
+  // Whether calls make use of what they are given.
+  bool can_give() const { return dynamic_cast<const GivingEvaluator*>(&evaluator_) != nullptr; }
 
   // NumericStop: the step behind `state` makes what is not finite, and where; the state before it stays.
   // `rule` is that of the message, which opens with `what` and closes with `end`.
@@ -44,8 +49,9 @@ class TrainingSteps {
   // So many steps behind `step` steps can be done by one call, at most `most`: those of an epoch whose
   // batches are of one size. 0 when the program does its steps one by one.
   std::int64_t steps_at_once(std::int64_t step, std::int64_t most) const;
-  std::optional<ManySteps::Done> many(const TrainingState& state,
-                                      std::span<const double> learning_rates) const;
+  // `gives`: as in ManySteps::run.
+  std::optional<ManySteps::Done> many(TrainingState& state, std::span<const double> learning_rates,
+                                      bool gives) const;
   // Seconds that steps have waited for data that stay in files.
   double seconds_waited() const { return windows_ ? windows_->seconds_waited() : 0; }
 
@@ -76,8 +82,11 @@ class TrainingSteps {
  private:
   std::vector<Tensor> batch_of(std::int64_t step) const;
   Tensor key_of(std::int64_t step) const;
-  StepFunction::Results results_of(const TrainingState& state, double rate,
-                                   const std::vector<Tensor>& batch) const;
+  StepFunction::Results results_of(TrainingState& state, double rate, const std::vector<Tensor>& batch,
+                                   bool gives) const;
+  // What of the results is not finite, but for the loss.
+  std::optional<std::string> fault_of(const StepFunction::Results& results) const;
+  void tell_loss(Done& done, const std::vector<Tensor>& batch) const;
   // The first of the batches that a step joins: what the functions of the model take.
   std::vector<Tensor> first_part(const std::vector<Tensor>& batch) const;
   std::vector<Value> adjoint_arguments(const TrainingState& state, const std::vector<Tensor>& batch) const;
@@ -88,8 +97,8 @@ class TrainingSteps {
   std::vector<Column> columns_;
   TrainOptions options_;
   StepFunction step_;
-  TensorsByName start_values_;      // given or drawn, of all parameters that have one
-  TensorsByName fixed_parameters_;  // those that no step changes
+  mutable TensorsByName start_values_;  // of all parameters that have one, until they are taken
+  TensorsByName fixed_parameters_;      // those that no step changes
   ColumnBinding step_binding_;
   std::int64_t batch_size_;
   BatchOrder order_;

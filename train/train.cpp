@@ -151,7 +151,8 @@ class Job {
               saver_.save(checkpoint(), report_of(trainer_, RunStatus::Running));
               return true;
             },
-            [this] { saver_.save_best(trainer_.named_parameters()); }, [this] { saver_.look(); }};
+            [this] { saver_.save_best(trainer_.named_parameters()); }, [this] { saver_.look(); },
+            [this] { return newest_state(); }};
   }
 
   // The checkpoint of the last whole step and the report that names it. The failure that ended the job
@@ -231,6 +232,7 @@ class Job {
     }
     const Saver::Mark mark = Saver::mark_of(state);
     trainer_.restore(std::move(state));
+    began_from_ = saved->path;
     listener_.on_note(fmt::format("goes on behind step {} of {}, from {}{}", saved->step,
                                   trainer_.total_steps(), saved->path,
                                   saved->step == trainer_.total_steps() ? ": all steps are done" : ""));
@@ -264,6 +266,21 @@ class Job {
     return result;
   }
 
+  // That of the newest checkpoint that this job has written or goes on from; before it there is one, or when
+  // somebody has taken it away, the first.
+  TrainingState newest_state() {
+    const std::string newest = saver_.newest();
+    const std::string path = newest.empty() ? began_from_ : folder_.file(newest);
+    TrainingState first = trainer_.steps().initial_state();
+    if (path.empty()) return first;
+    try {
+      return read_checkpoint(path).state_for(identity_, trainer_.steps().function().names(), first);
+    } catch (const Failure&) {
+      if (began_ > 0) throw;
+    }
+    return first;
+  }
+
   Trainer& trainer_;
   bool html_;
   TrainingObserver& listener_;
@@ -272,6 +289,7 @@ class Job {
   std::optional<EventFile> events_;
   std::int64_t began_ = 0;    // step behind which this process goes on
   bool had_results_ = false;  // of a job that came to its end before
+  std::string began_from_;    // path of the checkpoint that this process goes on from
   Saver saver_;               // behind all that it uses
 };
 
@@ -291,7 +309,8 @@ TrainResult train(Evaluator& evaluator, const TrainingProgram& program, const Da
     listener.on_note(fmt::format("note: the schedule {} goes over {} steps; the job has {}", schedule->text,
                                  schedule->steps, trainer.total_steps()));
   }
-  LoopActions actions{[](const StepReport&, const EpochReport*) {}, [] { return true; }, [] {}, [] {}};
+  LoopActions actions{[](const StepReport&, const EpochReport*) {}, [] { return true; }, [] {}, [] {},
+                      nullptr};
   if (job) actions = job->actions();
 
   const std::int64_t steps_before = trainer.state().step;

@@ -213,11 +213,64 @@ void Trainer::skip_step(TrainingObserver& observer, const Failure& why) {
   state_.loss = std::nan("");
 }
 
-void Trainer::take_over(StepFunction::Results&& results) {
-  state_.parameters = std::move(results.parameters);
-  state_.buffers = std::move(results.buffers);
-  state_.averages = std::move(results.averages);
-  state_.optimizer_states = std::move(results.optimizer_states);
+void Trainer::take_over(StepFunction::Results&& results, TrainingState& state) {
+  state.parameters = std::move(results.parameters);
+  state.buffers = std::move(results.buffers);
+  state.averages = std::move(results.averages);
+  state.optimizer_states = std::move(results.optimizer_states);
+}
+
+// Of the step whose results were taken over; its number is still that of the step before.
+void Trainer::look_for_zero_gradients(bool no_change) {
+  zero_gradients_ = state_.looks_for_zero && no_change && steps_.gradients_are_zero(state_);
+  state_.looks_for_zero = state_.looks_for_zero && !no_change;
+}
+
+void Trainer::bring_back(TrainingObserver& observer, const LoopActions& actions) {
+  if (!state_.gave_tensors()) return;
+  constexpr double seconds_without_a_word = 1;
+  const double began = monotonic_seconds();
+  bool told = false;
+  try {
+    TrainingState again = actions.saved();
+    again.looks_for_zero = false;
+    while (again.step < state_.step) {
+      poll_interrupt();
+      if (!told && monotonic_seconds() - began > seconds_without_a_word) {
+        told = true;
+        observer.on_note(
+            fmt::format("note: step {} went wrong; the state before it is made again from step {}",
+                        state_.step + 1, again.step));
+      }
+      const std::int64_t count =
+          steps_.steps_at_once(again.step, std::min(pace_.at_once, state_.step - again.step));
+      std::vector<double> rates;
+      for (std::int64_t i = 0; i < std::max<std::int64_t>(count, 1); ++i)
+        rates.push_back(steps_.learning_rate_of(again.step + i));
+      StepFunction::Results results;
+      if (count > 0) {
+        std::optional<ManySteps::Done> done = steps_.many(again, rates, true);
+        RELISH_CHECK(done.has_value(), "steps that went well do not when they are done again");
+        results = std::move(done->results);
+      } else {
+        results = steps_.step(again, rates.front()).results;
+      }
+      take_over(std::move(results), again);
+      again.step += static_cast<std::int64_t>(rates.size());
+    }
+    state_.parameters = std::move(again.parameters);
+    state_.buffers = std::move(again.buffers);
+    state_.averages = std::move(again.averages);
+    state_.optimizer_states = std::move(again.optimizer_states);
+  } catch (const Failure&) {
+    const InterruptShield going_back;
+    try {
+      state_ = actions.saved();
+    } catch (const Failure&) {
+      state_ = steps_.initial_state();
+    }
+    throw;
+  }
 }
 
 // Steps that a loss scale left out are told of as they come.
@@ -241,15 +294,18 @@ void Trainer::tell_left_out(TrainingObserver& observer, std::int64_t before) {
   steps_.report_not_finite(state, "train.loss_scale", "the gradients are not finite at any loss scale", "");
 }
 
-void Trainer::do_one(TrainingObserver& observer, const LoopActions& actions) {
+void Trainer::do_one(TrainingObserver& observer, const LoopActions& actions, bool gives) {
   const double began = monotonic_seconds();
   const double rate = steps_.learning_rate_of(state_.step);
   const std::int64_t left_out = steps_.function().steps_left_out(state_.optimizer_states);
+  std::optional<TrainingSteps::Done> given;
+  if (gives) given = steps_.step_giving(state_, rate);
+  if (!given) bring_back(observer, actions);
   TrainingSteps::Done done;
   zero_gradients_ = false;
   state_.learning_rate = rate;
   try {
-    done = steps_.step(state_, rate);
+    done = given ? std::move(*given) : steps_.step(state_, rate);
   } catch (const Failure& failure) {
     if (!steps_.options().skip_not_finite || failure.error_class() != ErrorClass::NumericStop) throw;
     skip_step(observer, failure);
@@ -259,10 +315,9 @@ void Trainer::do_one(TrainingObserver& observer, const LoopActions& actions) {
     tell(observer, actions, {&skipped, 1}, began, true);
     return;
   }
-  zero_gradients_ = state_.looks_for_zero && done.no_change && steps_.gradients_are_zero(state_);
-  state_.looks_for_zero = state_.looks_for_zero && !done.no_change;
   const std::optional<double> gradient_norm = done.results.gradient_norm;
-  take_over(std::move(done.results));
+  take_over(std::move(done.results), state_);
+  look_for_zero_gradients(done.no_change);
   state_.loss = done.loss;
   state_.epoch_loss_sum += done.loss_sum;
   ++state_.step;
@@ -279,20 +334,20 @@ void Trainer::do_steps(TrainingObserver& observer, const LoopActions& actions) {
   if (const Every& every = steps_.options().checkpoint_every; every.steps > 0)
     most = std::min(most, every.steps - state_.step % every.steps);
   const std::int64_t count = steps_.steps_at_once(state_.step, most);
-  if (count == 0) return do_one(observer, actions);
+  if (count == 0) return do_one(observer, actions, gives_);
   std::vector<double> rates;
   for (std::int64_t i = 0; i < count; ++i) rates.push_back(steps_.learning_rate_of(state_.step + i));
-  std::optional<ManySteps::Done> done = steps_.many(state_, rates);
+  const std::int64_t left_out = steps_.function().steps_left_out(state_.optimizer_states);
+  std::optional<ManySteps::Done> done = steps_.many(state_, rates, gives_);
   if (!done) {
     // One of them went wrong: which, and what becomes of it, shows step by step.
-    for (std::int64_t i = 0; i < count; ++i) do_one(observer, actions);
+    bring_back(observer, actions);
+    for (std::int64_t i = 0; i < count; ++i) do_one(observer, actions, false);
     return;
   }
-  pace_.look_at(count, monotonic_seconds() - began);
-  zero_gradients_ = state_.looks_for_zero && done->no_change && steps_.gradients_are_zero(state_);
-  state_.looks_for_zero = state_.looks_for_zero && !done->no_change;
-  const std::int64_t left_out = steps_.function().steps_left_out(state_.optimizer_states);
-  take_over(std::move(done->results));
+  pace_.look_at(count, monotonic_seconds() - began - done->seconds_compiling);
+  take_over(std::move(done->results), state_);
+  look_for_zero_gradients(done->no_change);
   std::vector<DoneStep> told;
   for (std::size_t i = 0; i < rates.size(); ++i) {
     state_.epoch_loss_sum += done->loss_sums[i];
@@ -307,14 +362,14 @@ void Trainer::do_steps(TrainingObserver& observer, const LoopActions& actions) {
   tell(observer, actions, told, began, true);
 }
 
-// As many steps as fit a tenth of a second; not at once, since the first calls compile.
+// As many steps as fit a tenth of a second; not at once, since the first call finds nothing in the caches. A
+// signal may have to wait for all of them.
 void Trainer::Pace::look_at(std::int64_t count, double seconds) {
   constexpr double most_seconds = 0.08;
   constexpr std::int64_t most_steps = 1024, growth = 4;
   const double wanted = seconds > 0 ? most_seconds / seconds * static_cast<double>(count) : most_steps;
   const auto fitting = static_cast<std::int64_t>(std::clamp(wanted, 1.0, static_cast<double>(most_steps)));
-  at_once = std::min({std::max<std::int64_t>(fitting, seen_calls == 0 ? 2 : 1), count * growth, most_steps});
-  ++seen_calls;
+  at_once = std::min({fitting, count * growth, most_steps});
 }
 
 bool Trainer::save_is_due(std::int64_t last_step) const {
@@ -336,6 +391,7 @@ StopReason Trainer::run(TrainingObserver& observer, const LoopActions& actions) 
     }
   } stop_clock{*this};
 
+  gives_ = actions.saved && steps_.can_give() && !steps_.options().skip_not_finite;
   // From the first step on there is something to save: a signal waits for the poll between steps.
   std::optional<InterruptHold> worth_saving;
   if (state_.step > 0) worth_saving.emplace();
@@ -361,6 +417,7 @@ StopReason Trainer::run(TrainingObserver& observer, const LoopActions& actions) 
       pace_.saved = monotonic_seconds();
     }
   } catch (Failure& failure) {
+    bring_back(observer, actions);
     if (failure.error_class() != ErrorClass::Interrupted) throw;
     interrupt_ = failure;
     return StopReason::Interrupted;

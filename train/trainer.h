@@ -21,6 +21,9 @@ struct LoopActions {
   std::function<void()> save_best;
   // Between any two steps; for what waits to be done.
   std::function<void()> between;
+  // A state of this job that was saved, or its first: what steps were given and lost is had again by the
+  // steps behind it. Without it no step is given anything.
+  std::function<TrainingState()> saved = nullptr;
 };
 
 class Trainer {
@@ -67,8 +70,13 @@ class Trainer {
   };
   // The next steps, as many as one call of the program does, or the next one alone.
   void do_steps(TrainingObserver& observer, const LoopActions& actions);
-  void do_one(TrainingObserver& observer, const LoopActions& actions);
-  void take_over(StepFunction::Results&& results);
+  // `gives`: the step is given the state's tensors; should it go wrong, it is done again without.
+  void do_one(TrainingObserver& observer, const LoopActions& actions, bool gives);
+  // The tensors of the state, when a step has lost them: by the steps behind a saved state. A failure leaves
+  // that one.
+  void bring_back(TrainingObserver& observer, const LoopActions& actions);
+  static void take_over(StepFunction::Results&& results, TrainingState& state);
+  void look_for_zero_gradients(bool no_change);
   void tell_left_out(TrainingObserver& observer, std::int64_t before);
   StepReport report_of(const DoneStep& done, double now);
   void tell(TrainingObserver& observer, const LoopActions& actions, std::span<const DoneStep> done,
@@ -86,6 +94,7 @@ class Trainer {
   std::vector<Metric> training_specs_, validation_specs_;
   std::vector<std::string> training_metrics_, validation_metrics_;  // their names
   bool zero_gradients_ = false;                                     // of the last step
+  bool gives_ = false;                                              // steps are given the state's tensors
   std::optional<Failure> interrupt_;
 
   // Seconds of the monotonic clock, for what is said of the pace.
@@ -98,7 +107,6 @@ class Trainer {
     double validation = 0;  // that validation took since the last logged step
     std::int64_t samples_logged = 0;
     std::int64_t at_once = 1;  // steps of a call
-    std::int64_t seen_calls = 0;
 
     void look_at(std::int64_t count, double seconds);
   };

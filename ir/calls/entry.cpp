@@ -33,25 +33,41 @@ std::string found_words(const Value& value) {
 }
 
 // Matches one value with its type. `bind` takes bare dims that have no value yet, `check` then compares all.
+// Words are made when something does not fit: a call that fits takes no memory for them.
 class Matcher {
  public:
   Matcher(SymbolValues& symbols, SymbolOrigins& origins, ErrorClass error_class, std::string_view expectation)
       : symbols_(symbols), origins_(origins), error_class_(error_class), expectation_(expectation) {}
 
-  // `what` names the value in messages, `place` in notes.
-  void begin(const Value& value, const Type& type, Span span, std::string what, std::string place) {
+  // `function` and `name` name the value in messages, `place` in notes; they live as long as this looks at
+  // it.
+  void begin(const Value& value, const Type& type, Span span, std::string_view function,
+             std::string_view name, std::string_view place) {
     value_ = &value;
     type_ = &type;
     span_ = span;
-    what_ = std::move(what);
-    place_ = std::move(place);
+    function_ = function;
+    name_ = name;
+    place_ = place;
   }
 
-  void bind() { walk(*value_, *type_, place_, true); }
-  void check() { walk(*value_, *type_, place_, false); }
+  void bind() { walk(*value_, *type_, {}, true); }
+  void check() { walk(*value_, *type_, {}, false); }
 
  private:
-  void walk(const Value& value, const Type& type, const std::string& place, bool binding) {
+  // A field of a tuple, by the tuple that it is in; the whole value has neither.
+  struct Place {
+    const Place* tuple = nullptr;
+    std::size_t field = 0;
+  };
+  std::string words_of(const Place& place) const {
+    return place.tuple ? fmt::format("{}[{}]", words_of(*place.tuple), place.field) : std::string(place_);
+  }
+  std::string what() const {
+    return function_.empty() ? std::string(name_) : fmt::format("{}: {}", function_, name_);
+  }
+
+  void walk(const Value& value, const Type& type, const Place& place, bool binding) {
     if (const TensorType* tensor = type.tensor()) {
       if (!value.is_tensor()) mismatch();
       const Tensor& held = value.tensor();
@@ -66,7 +82,7 @@ class Matcher {
       if (fields->fields.empty() && value.is_void()) return;
       if (!value.is_tuple() || value.fields().size() != fields->fields.size()) mismatch();
       for (std::size_t i = 0; i < fields->fields.size(); ++i) {
-        walk(value.fields()[i], fields->fields[i], fmt::format("{}[{}]", place, i), binding);
+        walk(value.fields()[i], fields->fields[i], {&place, i}, binding);
       }
       return;
     }
@@ -83,7 +99,7 @@ class Matcher {
   }
 
   void walk_dims(const std::vector<std::int64_t>& found, const std::optional<std::vector<Scalar>>& dims,
-                 int rank, const std::string& place, bool binding) {
+                 int rank, const Place& place, bool binding) {
     if (rank >= 0 && static_cast<std::size_t>(rank) != found.size()) mismatch();
     if (!dims) return;
     for (std::size_t i = 0; i < dims->size(); ++i) {
@@ -91,7 +107,7 @@ class Matcher {
       const std::optional<ScalarVar> var = dim.as_var();
       if (binding) {
         if (var && symbols_.try_emplace(var->id(), found[i]).second) {
-          origins_[var->id()] = {fmt::format("dimension {} of {}", i, place), span_};
+          origins_[var->id()] = {fmt::format("dimension {} of {}", i, words_of(place)), span_};
         }
         continue;
       }
@@ -102,7 +118,7 @@ class Matcher {
           });
       if (!wanted) {
         fail(error_class_, span_, "entry.dimension",
-             fmt::format("{}: dimension {} is {}, whose value is not known", what_, i, print(dim)));
+             fmt::format("{}: dimension {} is {}, whose value is not known", what(), i, print(dim)));
       }
       if (*wanted != found[i]) conflict(dim, *wanted, place, i);
     }
@@ -112,8 +128,7 @@ class Matcher {
 
   // A dim that other arguments fix: the message gives the expected extent, the notes the places that fixed
   // it.
-  [[noreturn]] void conflict(const Scalar& dim, std::int64_t wanted, const std::string& place,
-                             std::size_t index) {
+  [[noreturn]] void conflict(const Scalar& dim, std::int64_t wanted, const Place& place, std::size_t index) {
     std::vector<DiagnosticNote> notes;
     std::vector<ScalarVar> vars;
     collect_vars(dim, vars);
@@ -128,15 +143,15 @@ class Matcher {
                          fmt::format("{} is {}, from {}", var.name(), held->second, origin->second.place)});
     }
     std::string text = message();
-    if (what_.ends_with(scalar_size_mark))
-      text = fmt::format("{} is {}; expected {}", what_, value_->shape().dims[index], wanted);
+    if (name_.ends_with(scalar_size_mark))
+      text = fmt::format("{} is {}; expected {}", what(), value_->shape().dims[index], wanted);
     else if (!vars.empty())
-      text += fmt::format("; dimension {} of {} must be {}", index, place, wanted);
+      text += fmt::format("; dimension {} of {} must be {}", index, words_of(place), wanted);
     fail(error_class_, span_, "entry.dimension", std::move(text), std::move(notes));
   }
 
   std::string message() const {
-    return fmt::format("{} has {}; {} {}", what_, found_words(*value_), expectation_, print(*type_));
+    return fmt::format("{} has {}; {} {}", what(), found_words(*value_), expectation_, print(*type_));
   }
 
   SymbolValues& symbols_;
@@ -146,7 +161,7 @@ class Matcher {
   const Value* value_ = nullptr;
   const Type* type_ = nullptr;
   Span span_;
-  std::string what_, place_;
+  std::string_view function_, name_, place_;
 };
 
 Type concrete(const Type& type, const SymbolValues& symbols) {
@@ -211,8 +226,8 @@ SymbolValues bind_all(std::string_view function_name, std::span<const Var> param
                   error_class == ErrorClass::Data ? "parameter is" : "expected");
   for (const bool binding : {true, false}) {
     for (at = 0; at < params.size(); ++at) {
-      matcher.begin(args[at], params[at].type(), params[at].span(),
-                    fmt::format("{}: {}", function_name, params[at].name()), params[at].name());
+      matcher.begin(args[at], params[at].type(), params[at].span(), function_name, params[at].name(),
+                    params[at].name());
       binding ? matcher.bind() : matcher.check();
     }
     if (binding) bind_by_scalars(params, args, symbols, origins);
@@ -274,7 +289,7 @@ void match_value(const Value& value, const Type& type, SymbolValues& symbols, Er
                  Span span, std::string_view what) {
   SymbolOrigins origins;
   Matcher matcher(symbols, origins, error_class, "expected");
-  matcher.begin(value, type, span, std::string(what), "the value");
+  matcher.begin(value, type, span, {}, what, "the value");
   matcher.bind();
   matcher.check();
 }

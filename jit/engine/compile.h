@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/operators/giving.h"
 #include "jit/engine/engine.h"
 #include "jit/engine/sites.h"
 #include "jit/runtime/context.h"
@@ -15,9 +16,6 @@
 #include "transform/legalize.h"
 
 namespace relish::jit {
-
-// Numbers of parameters, ascending.
-using GivenParams = std::vector<std::size_t>;
 
 using EntryFn = std::int32_t (*)(RtContext*, const std::int64_t* in, std::int64_t* out);
 

@@ -27,7 +27,7 @@ namespace {
 
 using namespace jit;
 
-class Jit final : public Evaluator {
+class Jit final : public GivingEvaluator {
  public:
   explicit Jit(const JitOptions& options)
       : threads_(options.threads > 0 ? options.threads : usable_processors()),
@@ -37,17 +37,17 @@ class Jit final : public Evaluator {
   std::string_view name() const override { return "jit"; }
 
   Value call(const ModulePtr& module, std::string_view name, std::vector<Value> args) override {
-    return call_on(threads_, module, name, std::move(args));
+    return call_on(threads_, module, name, args);
   }
 
-  Value call_giving(const ModulePtr& module, std::string_view name, std::vector<Value> args,
-                    const GivenParams& given) {
-    return call_on(threads_, module, name, std::move(args), given);
+  Value call_giving(const ModulePtr& module, std::string_view name, std::vector<Value>& args,
+                    const GivenParams& given, OnFailure on_failure) override {
+    return call_on(threads_, module, name, args, given, on_failure);
   }
 
   // `donated`: parameters whose tensors the caller gives up.
-  Value call_on(int threads, const ModulePtr& given, std::string_view name, std::vector<Value> args,
-                const GivenParams& donated = {}) {
+  Value call_on(int threads, const ModulePtr& given, std::string_view name, std::vector<Value>& args,
+                const GivenParams& donated = {}, OnFailure on_failure = OnFailure::Lost) {
     const ModulePtr module = with_prim_calls_replaced(given, name);
     const GlobalFunction* function = module->find(name);
     if (!function) {
@@ -57,27 +57,33 @@ class Jit final : public Evaluator {
     }
     // A prim_func's arguments are checked by what it declares, a Relax function's by its types, before
     // compilation.
-    if (const auto* prim = std::get_if<PrimFuncPtr>(function))
-      return call_prim_func(threads, module, *prim, std::move(args));
+    if (const auto* prim = std::get_if<PrimFuncPtr>(function)) {
+      Value result = call_prim_func(threads, module, *prim, args);
+      args.clear();
+      return result;
+    }
     const FunctionPtr& graph = std::get<FunctionPtr>(*function);
     const std::shared_ptr<const Compiled> code = cache_.code_for(module, graph, args, donated);
-    std::vector<std::int64_t> in;
-    std::vector<Value> leaves;
+    std::vector<Value> copies;
+    if (code->direct) copies = own_copies(args);
+    std::vector<Value>& taken = code->direct ? copies : args;
+    const FunctionLayout& layout = *code->layout;
     CallState state(memory_, threads);
-    if (code->direct) args = own_copies(std::move(args));
-    for (std::size_t i = 0; i < args.size(); ++i)
-      append_slots(args[i], code->layout->params.at(i), state, in, leaves);
-    const step::Donated& given_up = code->layout->donated;
-    for (std::size_t i = 0; i < given_up.size(); ++i) {
-      if (!given_up[i]) continue;
-      state.tensors.add(leaves[i].tensor());
-      leaves[i] = Value();
+    slots_of_arguments(taken, layout, state);
+    const bool back = on_failure == OnFailure::Back;
+    give_up(layout, state, back);
+    try {
+      run(code, state, graph->span);
+    } catch (...) {
+      if (back && !state.lost)
+        give_back(layout, state);
+      else
+        args.clear();
+      throw;
     }
-    args.clear();  // what is given up has no other owner here
-    std::vector<std::int64_t> out(slot_count(code->layout->result));
-    run(code, state, in, out, graph->span);
-    std::size_t position = 0;
-    return value_of_slots(code->layout->result, code->layout->places, leaves, state, out.data(), position);
+    Value result = result_of_call(taken, layout, state);
+    args.clear();
+    return result;
   }
 
   void prepare(const ModulePtr& given, std::string_view name, std::span<const Value> args) override {
@@ -85,7 +91,7 @@ class Jit final : public Evaluator {
   }
 
   void prepare_giving(const ModulePtr& given, std::string_view name, std::span<const Value> args,
-                      const GivenParams& donated) {
+                      const GivenParams& donated) override {
     const ModulePtr module = with_prim_calls_replaced(given, name);
     const GlobalFunction* function = module->find(name);
     if (!function) return;
@@ -96,17 +102,17 @@ class Jit final : public Evaluator {
   }
 
  private:
-  void run(const std::shared_ptr<const Compiled>& held, CallState& state, const std::vector<std::int64_t>& in,
-           std::vector<std::int64_t>& out, Span entry) {
+  void run(const std::shared_ptr<const Compiled>& held, CallState& state, Span entry) {
     const Compiled& code = *held;
     std::unique_ptr<Scratch> scratch = memory_.scratch.take();
     static_assert(sizeof(interrupt_flag) == sizeof(std::int32_t));
     RtContext context{reinterpret_cast<const std::int32_t*>(&interrupt_flag), &state, scratch.get(), {}};
+    state.context = &context;
     std::int32_t status = status_ok;
     state.running = {&code.host_calls, held, [&code](const RtError& error, const CallState& at) {
                        fail_at_site(code.sites[error.site], error, at);
                      }};
-    const auto enter = [&] { status = code.entry(&context, in.data(), out.data()); };
+    const auto enter = [&] { status = code.entry(&context, state.slots.in.data(), state.slots.out.data()); };
     const auto execute = [&] {
       if (code.recursive)
         with_big_stack(enter);
@@ -158,11 +164,12 @@ class Jit final : public Evaluator {
   }
 
   Value call_prim_func(int threads, const ModulePtr& module, const PrimFuncPtr& function,
-                       std::vector<Value> args) {
+                       const std::vector<Value>& args) {
     require_runnable(*function);
-    const PrimArguments bound = bind_prim_func(*function, std::move(args));
+    const PrimArguments bound = bind_prim_func(*function, args);
     const std::shared_ptr<const Compiled> code = cache_.compiled(module, function->name);
-    std::vector<std::int64_t> in, out;
+    CallState state(memory_, threads);
+    std::vector<std::int64_t>&in = state.slots.in, &out = state.slots.out;
     for (const Value& value : bound.all) {
       if (value.is_scalar())
         in.push_back(slot_of(value.scalar()));
@@ -178,8 +185,7 @@ class Jit final : public Evaluator {
       in.push_back(found->second);
     }
     if (function->result_dtype) out.push_back(0);
-    CallState state(memory_, threads);
-    run(code, state, in, out, function->span);
+    run(code, state, function->span);
     return function->result_dtype ? scalar_of_slot(out[0], *function->result_dtype) : bound.result();
   }
 
@@ -192,23 +198,23 @@ class Jit final : public Evaluator {
   Teams teams_;
 };
 
-class OnThreads final : public Evaluator {
+class OnThreads final : public GivingEvaluator {
  public:
   OnThreads(Jit& jit, int threads) : jit_(jit), threads_(threads) {}
 
   std::string_view name() const override { return jit_.name(); }
   Value call(const ModulePtr& module, std::string_view name, std::vector<Value> args) override {
-    return jit_.call_on(threads_, module, name, std::move(args));
+    return jit_.call_on(threads_, module, name, args);
   }
   void prepare(const ModulePtr& module, std::string_view name, std::span<const Value> args) override {
     jit_.prepare(module, name, args);
   }
-  Value call_giving(const ModulePtr& module, std::string_view name, std::vector<Value> args,
-                    const GivenParams& given) {
-    return jit_.call_on(threads_, module, name, std::move(args), given);
+  Value call_giving(const ModulePtr& module, std::string_view name, std::vector<Value>& args,
+                    const GivenParams& given, OnFailure on_failure) override {
+    return jit_.call_on(threads_, module, name, args, given, on_failure);
   }
   void prepare_giving(const ModulePtr& module, std::string_view name, std::span<const Value> args,
-                      const GivenParams& given) {
+                      const GivenParams& given) override {
     jit_.prepare_giving(module, name, args, given);
   }
 
@@ -220,22 +226,6 @@ class OnThreads final : public Evaluator {
 }  // namespace
 
 std::unique_ptr<Evaluator> make_jit(const JitOptions& options) { return std::make_unique<Jit>(options); }
-
-Value call_giving(Evaluator& evaluator, const ModulePtr& module, std::string_view name,
-                  std::vector<Value> args, const std::vector<std::size_t>& given) {
-  if (auto* jit = dynamic_cast<Jit*>(&evaluator))
-    return jit->call_giving(module, name, std::move(args), given);
-  if (auto* jit = dynamic_cast<OnThreads*>(&evaluator))
-    return jit->call_giving(module, name, std::move(args), given);
-  return evaluator.call(module, name, std::move(args));
-}
-
-void prepare_giving(Evaluator& evaluator, const ModulePtr& module, std::string_view name,
-                    std::span<const Value> args, const std::vector<std::size_t>& given) {
-  if (auto* jit = dynamic_cast<Jit*>(&evaluator)) return jit->prepare_giving(module, name, args, given);
-  if (auto* jit = dynamic_cast<OnThreads*>(&evaluator)) return jit->prepare_giving(module, name, args, given);
-  evaluator.prepare(module, name, args);
-}
 
 Target this_machine() { return Machine().scheduled_for(); }
 

@@ -15,7 +15,7 @@
 namespace relish {
 
 Footprint footprint_of(const ModulePtr& given, std::string_view name, const std::vector<Value>& args,
-                       int threads, const std::vector<std::size_t>& given_up) {
+                       int threads, const GivenParams& given_up) {
   using namespace jit;
   if (threads <= 0) threads = usable_processors();
   const ModulePtr module = with_prim_calls_replaced(given, name);

@@ -44,7 +44,6 @@ void StepEmitter::run() {
 
 void StepEmitter::enter() {
   code_.builder.SetInsertPoint(&code_.code.getEntryBlock());
-  code_.flag = code_.builder.CreateLoad(code_.ptr, code_.context);
   code_.interrupted = code_.block("interrupted");
   llvm::IRBuilder<>(code_.interrupted).CreateRet(code_.int32(status_interrupted));
   if (!steps_.recursive) return;
@@ -95,7 +94,7 @@ void StepEmitter::step(const Step& given) {
 
 void StepEmitter::poll(Span span) {
   poll_interrupt(span);
-  RuntimeCalls::poll(code_.builder, code_.flag, code_.interrupted);
+  RuntimeCalls::poll(code_.builder, code_.flag(), code_.interrupted);
   cuts_.push_back(code_.builder.GetInsertBlock());
 }
 
@@ -217,7 +216,7 @@ llvm::Value* StepEmitter::goes_on(const step::Loop& loop, llvm::Value* index) {
 
 void StepEmitter::round(const step::Loop& loop, llvm::Value* index) {
   llvm::IRBuilder<>& builder = code_.builder;
-  RuntimeCalls::poll(builder, code_.flag, code_.interrupted);
+  RuntimeCalls::poll(builder, code_.flag(), code_.interrupted);
   if (loop.range) sizes_.bind(loop.range->index, builder.CreateLoad(code_.i64, index));
   list(loop.body);
   if (!loop.range) return;

@@ -26,7 +26,6 @@ struct FunctionCode {
   llvm::Function& code;
   llvm::IRBuilder<> builder;
   llvm::Value* context;
-  llvm::Value* flag = nullptr;              // address of the interrupt flag
   llvm::BasicBlock* interrupted = nullptr;  // returns
   llvm::Type *ptr, *i32, *i64;
 
@@ -35,6 +34,8 @@ struct FunctionCode {
   }
   llvm::Value* int32(std::int64_t value) { return llvm::ConstantInt::getSigned(i32, value); }
   llvm::Value* int64(std::int64_t value) { return llvm::ConstantInt::getSigned(i64, value); }
+  // The address of the flag that a poll looks at; it may be another one behind a call of the runtime.
+  llvm::Value* flag() { return builder.CreateLoad(ptr, context); }
   // The address of what this process has, by a symbol: code itself holds none.
   llvm::Value* address(const void* of) {
     return code.getParent()->getOrInsertGlobal(address_symbol(sites.add_address(of)),

@@ -140,19 +140,18 @@ void OwnedTensors::grow() {
   }
 }
 
-void OwnedTensors::add(Tensor tensor) {
+OwnedTensors::Entry& OwnedTensors::add(Tensor tensor) {
   void* const data = tensor.mutable_data();
   if (Entry* known = find(data)) {
     ++known->owners;
-    return;
+    return *known;
   }
   if (2 * (count_ + 1) > entries_.size()) grow();
   std::size_t at = place_of(data);
   while (entries_[at].data != nullptr) at = (at + 1) & (entries_.size() - 1);
-  entries_[at].data = data;
-  entries_[at].tensor = std::move(tensor);
-  entries_[at].owners = 1;
+  entries_[at] = {data, std::move(tensor), 1};
   ++count_;
+  return entries_[at];
 }
 
 Tensor OwnedTensors::release(const void* data) {
@@ -191,6 +190,26 @@ void CallMemory::give_back(OwnedTensors table) {
   table.clear();
   const std::lock_guard lock(mutex_);
   tables_.push_back(std::move(table));
+}
+
+void CallSlots::clear() {
+  in.clear();
+  out.clear();
+  leaves.clear();
+}
+
+CallSlots CallMemory::take_slots() {
+  const std::lock_guard lock(mutex_);
+  if (slots_.empty()) return {};
+  CallSlots slots = std::move(slots_.back());
+  slots_.pop_back();
+  return slots;
+}
+
+void CallMemory::give_back(CallSlots slots) {
+  slots.clear();
+  const std::lock_guard lock(mutex_);
+  slots_.push_back(std::move(slots));
 }
 
 }  // namespace relish::jit

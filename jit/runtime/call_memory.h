@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "runtime/tensor.h"
+#include "runtime/value.h"
 #include "support/memory_reserve.h"
 
 namespace relish::jit {
@@ -78,11 +78,13 @@ class OwnedTensors {
     void* data = nullptr;  // null: a free place
     Tensor tensor;
     std::int64_t owners = 0;
+    std::int32_t wanted = 0;  // how often it is still to be handed out as part of the result
+    bool given = false;       // the caller may have it back
   };
 
   Entry* find(const void* data);
-  // One owner more.
-  void add(Tensor tensor);
+  // One owner more; its entry.
+  Entry& add(Tensor tensor);
   // One owner less; the tensor when it was the last.
   Tensor release(const void* data);
   void clear();
@@ -95,17 +97,34 @@ class OwnedTensors {
   std::size_t count_ = 0;
 };
 
+// The arguments and the result of a call as compiled code sees them.
+struct CallSlots {
+  // A stored leaf of an argument.
+  struct Leaf {
+    Value* value;
+    const void* data;  // of a tensor
+    bool alone;        // nobody but the caller holds the tuples that it is in
+  };
+  std::vector<std::int64_t> in, out;
+  std::vector<Leaf> leaves;
+
+  void clear();
+};
+
 // What calls use and the next ones use again.
 struct CallMemory {
   ScratchPool scratch;
   SpareTensors spare;
-  // Tables of tensors, without tensors.
+  // Tables of tensors and lists of slots, with nothing in them.
   OwnedTensors take_table();
   void give_back(OwnedTensors table);
+  CallSlots take_slots();
+  void give_back(CallSlots slots);
 
  private:
   std::mutex mutex_;
   std::vector<OwnedTensors> tables_;
+  std::vector<CallSlots> slots_;
 };
 
 }  // namespace relish::jit

@@ -29,28 +29,6 @@ ScalarValue scalar_of_slot(std::int64_t slot, DType dtype) {
   });
 }
 
-void append_slots(const Value& value, const ValueTree& tree, CallState& state,
-                  std::vector<std::int64_t>& slots, std::vector<Value>& leaves) {
-  if (tree.kind == ValueTree::Tuple) {
-    for (std::size_t i = 0; i < tree.fields.size(); ++i)
-      append_slots(value.fields().at(i), tree.fields[i], state, slots, leaves);
-    return;
-  }
-  if (tree.has_storage()) leaves.push_back(value);
-  if (tree.kind == ValueTree::TensorLeaf) {
-    const Tensor& tensor = value.tensor();
-    slots.push_back(static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(tensor.data())));
-    slots.insert(slots.end(), tensor.shape().begin(), tensor.shape().end());
-    return;
-  }
-  if (tree.kind == ValueTree::BoxLeaf) {
-    slots.push_back(static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(state.box(value))));
-    return;
-  }
-  std::vector<Tensor> tensors;
-  append_slots(value, slots, tensors);
-}
-
 void append_slots(const Value& value, std::vector<std::int64_t>& slots, std::vector<Tensor>& tensors) {
   if (value.is_tensor()) {
     const Tensor& tensor = value.tensor();
@@ -156,21 +134,6 @@ void result_to_slots(const Value& value, const ValueTree& tree, Span span, CallS
   if (!value.is_tuple() || value.fields().size() != tree.fields.size()) mismatch();
   for (std::size_t i = 0; i < tree.fields.size(); ++i)
     result_to_slots(value.fields()[i], tree.fields[i], span, state, slots, position);
-}
-
-Value value_of_slots(const ValueTree& tree, const std::vector<Place>& places,
-                     const std::vector<Value>& arguments, CallState& state, const std::int64_t* slots,
-                     std::size_t& position) {
-  return read_slots(tree, slots, position, [&](const ValueTree& leaf, void* address, Shape shape) -> Value {
-    const Place& place = places.at(leaf.place);
-    if (place.origin == Place::Param && !place.donated) return arguments.at(place.leaf);
-    if (place.origin == Place::Constant) return place.constant;
-    const OwnedTensors::Entry* found = state.tensors.find(address);
-    RELISH_CHECK(found != nullptr, "a result of compiled code has no tensor");
-    // Values of one storage may have several shapes, and those without elements several dtypes.
-    if (element_count(shape) == 0) return Tensor::empty(leaf.dtype, std::move(shape));
-    return found->tensor.shape() == shape ? found->tensor : found->tensor.reshaped(std::move(shape));
-  });
 }
 
 }  // namespace relish::jit

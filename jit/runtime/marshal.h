@@ -10,10 +10,16 @@
 
 namespace relish::jit {
 
-// Appends the slots of an argument of the whole call, `tree` being its parameter's. `leaves` receives the
-// tensors and boxed values in order.
-void append_slots(const Value& value, const ValueTree& tree, CallState& state,
-                  std::vector<std::int64_t>& slots, std::vector<Value>& leaves);
+// The slots of the arguments of the whole call, and their tensors and boxed values as leaves. The arguments
+// must stay where they are while it runs.
+void slots_of_arguments(std::vector<Value>& args, const FunctionLayout& layout, CallState& state);
+// The tensors that the layout says are given up become the call's; `back`: the caller may have them again.
+void give_up(const FunctionLayout& layout, CallState& state, bool back);
+// The arguments as they were. Nothing of them is lost.
+void give_back(const FunctionLayout& layout, CallState& state);
+// The value that compiled code left in the slots. Tuples of arguments that were given up whole are made into
+// those of the result.
+Value result_of_call(std::vector<Value>& args, const FunctionLayout& layout, CallState& state);
 // Appends the leaves of `value`. `tensors` receives the tensor leaves in order.
 void append_slots(const Value& value, std::vector<std::int64_t>& slots, std::vector<Tensor>& tensors);
 std::int64_t slot_of(const ScalarValue& scalar);
@@ -29,11 +35,5 @@ std::vector<Value> arguments_of(const HostCall& host, CallState& state, const st
 // at `span` when the value is not of the shape of the tree.
 void result_to_slots(const Value& value, const ValueTree& tree, Span span, CallState& state,
                      std::int64_t* slots, std::size_t& position);
-
-// The value that compiled code left in `slots`: tensors are parameters, constants or made by the call.
-// `places`: of the function; `arguments`: the leaves of the call's arguments.
-Value value_of_slots(const ValueTree& tree, const std::vector<Place>& places,
-                     const std::vector<Value>& arguments, CallState& state, const std::int64_t* slots,
-                     std::size_t& position);
 
 }  // namespace relish::jit

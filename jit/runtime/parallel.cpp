@@ -4,8 +4,10 @@
 #include "jit/runtime/parallel.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "jit/runtime/runtime.h"
@@ -40,7 +42,9 @@ class ParallelLoop {
       : context_(context), n_(n), chunk_(chunk), fn_(fn), data_(data) {
     const std::int64_t chunks = (n - 1) / chunk + 1;
     const std::int64_t parts = std::min<std::int64_t>(threads, chunks);
-    parts_ = std::vector<Part>(static_cast<std::size_t>(parts));
+    if (parts > static_cast<std::int64_t>(few_.size()))
+      many_ = std::vector<Part>(static_cast<std::size_t>(parts));
+    parts_ = many_.empty() ? std::span(few_).first(static_cast<std::size_t>(parts)) : std::span(many_);
     for (std::int64_t p = 0; p < parts; ++p) {
       Part& part = parts_[static_cast<std::size_t>(p)];
       // The first ones are longer by one where it does not come out even.
@@ -98,7 +102,10 @@ class ParallelLoop {
   const std::int64_t n_, chunk_;
   const ChunkFn fn_;
   void* const data_;
-  std::vector<Part> parts_;
+  // Of a team of few threads without memory of its own: there are many loops in a call.
+  std::array<Part, 16> few_;
+  std::vector<Part> many_;
+  std::span<Part> parts_;
   FirstFault first_;
 };
 

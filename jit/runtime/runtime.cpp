@@ -25,9 +25,26 @@ void __truncdfhf2();
 // NOLINTEND(bugprone-reserved-identifier, readability-identifier-naming)
 
 namespace relish::jit {
-CallState::~CallState() { memory.give_back(std::move(tensors)); }
+namespace {
+
+// What compiled code looks at once it is not to be interrupted.
+const std::int32_t never_interrupted = 0;
+
+}  // namespace
+
+CallState::~CallState() {
+  memory.give_back(std::move(tensors));
+  memory.give_back(std::move(slots));
+}
+
+void CallState::lose(const OwnedTensors::Entry& entry) {
+  if (!entry.given || lost) return;
+  lost = true;
+  context->interrupt_flag = &never_interrupted;
+}
 
 void CallState::release_tensor(const void* data) {
+  if (const OwnedTensors::Entry* entry = tensors.find(data); entry && entry->owners == 1) lose(*entry);
   if (Tensor last = tensors.release(data); last.defined()) memory.spare.give_back(std::move(last));
 }
 
@@ -180,7 +197,10 @@ bool held_alone(const OwnedTensors::Entry* made) {
 void* rt_take_over(RtContext* context, void* data, std::int32_t dtype, std::int32_t rank,
                    const std::int64_t* dims) {
   const OwnedTensors::Entry* made = context->state->tensors.find(data);
-  if (held_alone(made)) return data;
+  if (held_alone(made)) {
+    context->state->lose(*made);
+    return data;
+  }
   const bool owned = made != nullptr;
   void* copy = copy_of(context, data, dtype, rank, dims);
   if (copy && owned) context->state->release_tensor(data);
@@ -191,7 +211,11 @@ void* rt_take_over(RtContext* context, void* data, std::int32_t dtype, std::int3
 // holds is handed over, any other is copied.
 void* rt_take(RtContext* context, void* data, std::int32_t dtype, std::int32_t rank,
               const std::int64_t* dims) {
-  if (held_alone(context->state->tensors.find(data))) return rt_own(context, data, dtype, rank, dims);
+  if (OwnedTensors::Entry* lent = context->state->tensors.find(data); held_alone(lent)) {
+    context->state->lose(*lent);
+    ++lent->owners;
+    return data;
+  }
   return copy_of(context, data, dtype, rank, dims);
 }
 

@@ -33,7 +33,7 @@ class Team;
 class CallState {
  public:
   CallState(CallMemory& memory, int threads)
-      : memory(memory), threads(threads), tensors(memory.take_table()) {}
+      : memory(memory), threads(threads), tensors(memory.take_table()), slots(memory.take_slots()) {}
   ~CallState();
   CallState(const CallState&) = delete;
   CallState& operator=(const CallState&) = delete;
@@ -44,6 +44,10 @@ class CallState {
   std::exception_ptr failure;      // the first caught Failure
   std::int32_t failure_site = -1;  // its place, where code tells one
   OwnedTensors tensors;            // made by compiled code, or given to it
+  CallSlots slots;                 // of the entry
+  RtContext* context = nullptr;    // of graph code
+  // Something that the caller would have back is lost: the call goes to its end.
+  bool lost = false;
   std::unordered_map<void*, std::unique_ptr<Box>> boxes;
   RunningCode running;
   std::int64_t depth = 0;                  // of calls of recursive functions
@@ -53,6 +57,8 @@ class CallState {
 
   void keep_failure();  // call inside a catch block
   void release_tensor(const void* data);
+  // Before a tensor is written to, or ends, that the caller may have back.
+  void lose(const OwnedTensors::Entry& entry);
   // A box of the value, with one owner.
   void* box(Value value);
   void release_box(void* box);

@@ -1,0 +1,28 @@
+// The way to evaluators that make use of what is given up.
+#include "ir/operators/giving.h"
+
+namespace relish {
+
+Value call_giving(Evaluator& evaluator, const ModulePtr& module, std::string_view function,
+                  std::vector<Value>& args, const GivenParams& given, OnFailure on_failure) {
+  if (auto* giving = dynamic_cast<GivingEvaluator*>(&evaluator))
+    return giving->call_giving(module, function, args, given, on_failure);
+  Value result = evaluator.call(module, function, args);
+  args.clear();
+  return result;
+}
+
+Value call_giving(Evaluator& evaluator, const ModulePtr& module, std::string_view function,
+                  std::vector<Value>&& args, const GivenParams& given) {
+  std::vector<Value> own = std::move(args);
+  return call_giving(evaluator, module, function, own, given, OnFailure::Lost);
+}
+
+void prepare_giving(Evaluator& evaluator, const ModulePtr& module, std::string_view function,
+                    std::span<const Value> args, const GivenParams& given) {
+  if (auto* giving = dynamic_cast<GivingEvaluator*>(&evaluator))
+    return giving->prepare_giving(module, function, args, given);
+  evaluator.prepare(module, function, args);
+}
+
+}  // namespace relish
