@@ -122,6 +122,27 @@ bool all_zero(const Tensor& tensor) {
 
 constexpr std::string_view state_is_kept = "; the state before this step is kept";
 
+// Undefined for a step without a key.
+Tensor key_of(const StepFunction& function, std::uint64_t seed, std::int64_t step) {
+  return function.has_key() ? tensor_of_key(step_key(seed, step)) : Tensor();
+}
+
+// What of the results is not finite, but for the loss.
+std::optional<std::string> fault_of(const StepFunction& step, const StepFunction::Results& results) {
+  std::optional<std::string> fault =
+      not_finite_among("the update of parameter", step.trained(), results.parameters);
+  if (!fault) fault = not_finite_among("the running statistic", step.buffers(), results.buffers);
+  if (const auto path = path_of_not_finite(results.optimizer_states); path && !fault)
+    fault = path->empty() ? "the optimizer state" : fmt::format("optimizer state {}", *path);
+  return fault;
+}
+
+void tell_loss(TrainingSteps::Done& done, const TrainingProgram& program, const std::vector<Tensor>& batch) {
+  const Tensor& loss = done.results.loss;
+  done.loss = shortest_double(loss);
+  done.loss_sum = loss.get_double(0) * program.loss_weight(batch.back().shape().front());
+}
+
 // Keeps the keys of parameters apart from those of epochs and steps, which are folded from the seed itself:
 // "param".
 constexpr std::uint64_t parameter_domain = 0x706172616D;
@@ -208,7 +229,8 @@ TrainingState TrainingSteps::initial_state() const {
       evaluator_.call(program_.module, program_.optimizer_init, {tuple_of(state.parameters)});
   const std::vector<Tensor> batch = first_part(batch_of(0));
   bind_arguments(program_.step, step_.function()->params,
-                 step_binding_.arguments(batch, step_.values(state, learning_rate_of(0), key_of(0))));
+                 step_binding_.arguments(
+                     batch, step_.values(state, learning_rate_of(0), key_of(step_, options_.seed, 0))));
   return state;
 }
 
@@ -229,10 +251,6 @@ void TrainingSteps::check_values(const TrainingState& state, const std::vector<M
   later.metrics = validation_metrics;
   check_evaluation(evaluator_, program_, values_by_name(state), *options_.validation, later,
                    training_metrics.empty());
-}
-
-Tensor TrainingSteps::key_of(std::int64_t step) const {
-  return step_.has_key() ? tensor_of_key(step_key(options_.seed, step)) : Tensor();
 }
 
 double TrainingSteps::learning_rate_of(std::int64_t step) const {
@@ -264,7 +282,7 @@ StepFunction::Results TrainingSteps::results_of(TrainingState& state, double rat
                                                 const std::vector<Tensor>& batch, bool gives) const {
   if (accumulation_)
     return accumulation_->step(state, rate, batch, batch_size_, step_key(options_.seed, state.step), gives);
-  const Tensor key = key_of(state.step);
+  const Tensor key = key_of(step_, options_.seed, state.step);
   std::vector<Value> args =
       step_binding_.arguments(batch, gives ? step_.give(state, rate, key) : step_.values(state, rate, key));
   return step_.results(
@@ -282,21 +300,6 @@ std::optional<ManySteps::Done> TrainingSteps::many(TrainingState& state,
                     learning_rates, gives);
 }
 
-std::optional<std::string> TrainingSteps::fault_of(const StepFunction::Results& results) const {
-  std::optional<std::string> fault =
-      not_finite_among("the update of parameter", step_.trained(), results.parameters);
-  if (!fault) fault = not_finite_among("the running statistic", step_.buffers(), results.buffers);
-  if (const auto path = path_of_not_finite(results.optimizer_states); path && !fault)
-    fault = path->empty() ? "the optimizer state" : fmt::format("optimizer state {}", *path);
-  return fault;
-}
-
-void TrainingSteps::tell_loss(Done& done, const std::vector<Tensor>& batch) const {
-  const Tensor& loss = done.results.loss;
-  done.loss = shortest_double(loss);
-  done.loss_sum = loss.get_double(0) * program_.loss_weight(batch.back().shape().front());
-}
-
 std::optional<TrainingSteps::Done> TrainingSteps::step_giving(TrainingState& state,
                                                               double learning_rate) const {
   const std::vector<Tensor> batch = batch_of(state.step);
@@ -311,9 +314,9 @@ std::optional<TrainingSteps::Done> TrainingSteps::step_giving(TrainingState& sta
       throw;
     return std::nullopt;
   }
-  if (first_not_finite(done.results.loss) || fault_of(done.results)) return std::nullopt;
+  if (first_not_finite(done.results.loss) || fault_of(step_, done.results)) return std::nullopt;
   done.no_change = before && nothing_moved(*before, done.results);
-  tell_loss(done, batch);
+  tell_loss(done, program_, batch);
   return done;
 }
 
@@ -333,17 +336,18 @@ TrainingSteps::Done TrainingSteps::step(const TrainingState& state, double learn
     report_not_finite(state, "train.finite",
                       fmt::format("the loss is {}", format_double(after.loss.get_double(0))), state_is_kept);
   }
-  if (const auto fault = fault_of(after))
+  if (const auto fault = fault_of(step_, after))
     report_not_finite(state, "train.finite", fmt::format("{} is not finite", *fault), state_is_kept);
   done.no_change = state.looks_for_zero && nothing_moved(fingerprint_of(state), after);
-  tell_loss(done, batch);
+  tell_loss(done, program_, batch);
   return done;
 }
 
 std::vector<Value> TrainingSteps::adjoint_arguments(const TrainingState& state,
                                                     const std::vector<Tensor>& batch) const {
   const ColumnBinding binding(program_.module, program_.adjoint, values_by_name(state), data_, batch.size());
-  const RoleValue given[] = {{Role::Key, key_of(state.step)}, {Role::LossScale, step_.loss_scale(state)}};
+  const RoleValue given[] = {{Role::Key, key_of(step_, options_.seed, state.step)},
+                             {Role::LossScale, step_.loss_scale(state)}};
   return binding.arguments(batch, given);
 }
 

@@ -38,8 +38,6 @@ class TrainingSteps {
   // The same, to the bit, by a call that is given the state's tensors. None when something went wrong in it:
   // then `step` says what. The state has its tensors back only where a failure says so.
   std::optional<Done> step_giving(TrainingState& state, double learning_rate) const;
-  // Whether calls make use of what they are given.
-  bool can_give() const { return dynamic_cast<const GivingEvaluator*>(&evaluator_) != nullptr; }
 
   // NumericStop: the step behind `state` makes what is not finite, and where; the state before it stays.
   // `rule` is that of the message, which opens with `what` and closes with `end`.
@@ -81,12 +79,8 @@ class TrainingSteps {
 
  private:
   std::vector<Tensor> batch_of(std::int64_t step) const;
-  Tensor key_of(std::int64_t step) const;
   StepFunction::Results results_of(TrainingState& state, double rate, const std::vector<Tensor>& batch,
                                    bool gives) const;
-  // What of the results is not finite, but for the loss.
-  std::optional<std::string> fault_of(const StepFunction::Results& results) const;
-  void tell_loss(Done& done, const std::vector<Tensor>& batch) const;
   // The first of the batches that a step joins: what the functions of the model take.
   std::vector<Tensor> first_part(const std::vector<Tensor>& batch) const;
   std::vector<Value> adjoint_arguments(const TrainingState& state, const std::vector<Tensor>& batch) const;

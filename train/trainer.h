@@ -94,6 +94,7 @@ class Trainer {
   std::vector<Metric> training_specs_, validation_specs_;
   std::vector<std::string> training_metrics_, validation_metrics_;  // their names
   bool zero_gradients_ = false;                                     // of the last step
+  const bool can_give_;                                             // calls make use of what they are given
   bool gives_ = false;                                              // steps are given the state's tensors
   std::optional<Failure> interrupt_;
 
