@@ -27,6 +27,10 @@ class ParamLifter {
       (weight ? weights_ : inputs_).push_back(param);
       if (!weight) continue;
       known_.add_determined(param.type());
+      SymbolList sizes;
+      sizes.add_mentioned(param.type());
+      for (const ScalarVar& size : sizes.vars())
+        sized_by_inputs_ = sized_by_inputs_ || !known_.contains(size);
       own_.insert(param.id());
     }
     for (const BindingBlock& block : source.blocks)
@@ -35,8 +39,23 @@ class ParamLifter {
   }
 
   bool lifts() const {
-    return std::any_of(taken_.begin(), taken_.end(),
-                       [&](const Var& var) { return lifted_.contains(var.id()); });
+    return !sized_by_inputs_ && std::any_of(taken_.begin(), taken_.end(),
+                                            [&](const Var& var) { return lifted_.contains(var.id()); });
+  }
+
+  // Whether the parameters of the rest tell all sizes that it mentions and that weights told before.
+  bool tells_sizes(const Function& rest) const {
+    SymbolList told;
+    bool all = true;
+    for (const Var& param : rest.params) {
+      told.add_determined(param.type());
+      SymbolList sizes;
+      sizes.add_mentioned(param.type());
+      for (const ScalarVar& size : sizes.vars()) all = all && told.contains(size);
+    }
+    for_each_symbol(
+        rest, [&](const ScalarVar& size) { all = all && (!known_.contains(size) || told.contains(size)); });
+    return all;
   }
 
   // The values that the function takes in place of its weights.
@@ -152,6 +171,7 @@ class ParamLifter {
   std::unordered_set<std::uint64_t> lifted_;
   std::vector<Binding> ahead_;  // what is made of weights and constants, in order
   std::vector<Var> taken_;
+  bool sized_by_inputs_ = false;  // a weight has a size that no weight before it tells
 };
 
 }  // namespace
@@ -165,9 +185,10 @@ Module lift_params(const Module& module) {
     if (!weights) continue;
     const ParamLifter lifter(*function, *weights);
     if (!lifter.lifts()) continue;
+    const FunctionPtr rest = lifter.rest(module.names());
+    if (!lifter.tells_sizes(*rest)) continue;
     Function transform = lifter.transform(name + "_transform_params");
     check_replaces(result, transform);
-    const FunctionPtr rest = lifter.rest(module.names());
     check_replaces(result, *rest);
     result.set(rest);
     result.set(std::make_shared<const Function>(std::move(transform)));
