@@ -53,7 +53,7 @@ class Value {
   Value(std::shared_ptr<const ObjectValue> o) : kind_(std::move(o)) {}
   static Value tuple(std::vector<Value> fields) {
     Value v;
-    v.kind_ = std::make_shared<const TupleValue>(TupleValue{std::move(fields)});
+    v.kind_ = std::make_shared<TupleValue>(TupleValue{std::move(fields)});
     return v;
   }
 
