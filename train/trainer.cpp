@@ -27,6 +27,13 @@ std::int64_t rows_seen(const TrainingSteps& steps, std::int64_t count) {
   return count / batches * rows + std::min(count % batches * of_step, rows);
 }
 
+void take_over(StepFunction::Results&& results, TrainingState& state) {
+  state.parameters = std::move(results.parameters);
+  state.buffers = std::move(results.buffers);
+  state.averages = std::move(results.averages);
+  state.optimizer_states = std::move(results.optimizer_states);
+}
+
 }  // namespace
 
 Trainer::Trainer(Evaluator& evaluator, TrainingProgram program, DataSet data, TrainOptions options)
@@ -212,13 +219,6 @@ void Trainer::skip_step(TrainingObserver& observer, const Failure& why) {
   if (state_.skipped_steps == most_told)
     observer.on_note("further steps that are not finite are skipped without a word; report.json counts them");
   state_.loss = std::nan("");
-}
-
-void Trainer::take_over(StepFunction::Results&& results, TrainingState& state) {
-  state.parameters = std::move(results.parameters);
-  state.buffers = std::move(results.buffers);
-  state.averages = std::move(results.averages);
-  state.optimizer_states = std::move(results.optimizer_states);
 }
 
 // Of the step whose results were taken over; its number is still that of the step before.

@@ -75,7 +75,6 @@ class Trainer {
   // The tensors of the state, when a step has lost them: by the steps behind a saved state. A failure leaves
   // that one.
   void bring_back(TrainingObserver& observer, const LoopActions& actions);
-  static void take_over(StepFunction::Results&& results, TrainingState& state);
   void look_for_zero_gradients(bool no_change);
   void tell_left_out(TrainingObserver& observer, std::int64_t before);
   StepReport report_of(const DoneStep& done, double now);

@@ -59,12 +59,12 @@ void no_attribute(const ScriptValue& value, std::string_view name, Span span, st
     fail(ErrorClass::Type, span, "script.attribute",
          fmt::format("{} has no '{}'; write {}", describe(value), name, known->instead));
   }
-  std::string advice = instead.empty() ? did_you_mean(std::string(name), method_names(value)) : instead;
-  if (instead.empty() && value.tensor() &&
-      std::find(value_names.begin(), value_names.end(), name) != value_names.end()) {
+  if (value.tensor() && std::find(value_names.begin(), value_names.end(), name) != value_names.end()) {
     fail(ErrorClass::Type, span, "script.attribute",
-         fmt::format("{} has no method '{}'; write x.{}, which is a value", describe(value), name, name));
+         fmt::format("{} has no method '{}'{}", describe(value), name,
+                     instead.empty() ? fmt::format("; write x.{}, which is a value", name) : instead));
   }
+  std::string advice = instead.empty() ? did_you_mean(std::string(name), method_names(value)) : instead;
   if (instead.empty() && value.tensor()) {
     // What is a method elsewhere is an operator here.
     if (std::string found = method_advice(name, "x", true, ProposalPlace::Statement); !found.empty())

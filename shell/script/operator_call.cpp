@@ -127,14 +127,22 @@ struct ArgumentBuilder {
           number_dtype(op, param, [&](const Param& other) { return dtype_given(op, arguments, other); });
       if (dtype && value.is_number()) return parameter(number_beside(value, *dtype, span));
       if (dtype) return parameter(list_beside(value, *dtype, span));
-      if (value.is_number() && param.type.find("or scalar") != std::string_view::npos)
-        return parameter(lone_number(value, param, span));
+      if (value.is_number() && stands_alone(param)) return parameter(lone_number(value, param, span));
       fail(ErrorClass::Type, span, "call.argument",
            fmt::format("{}: found {} and no tensor beside it; make one by tensor(value, dtype)", op.name,
                        describe(value)));
     }
     fail(ErrorClass::Type, span, "call.argument",
          fmt::format("{}: found {}; expected a tensor", op.name, describe(value)));
+  }
+
+  // Whether the operator takes a number where no tensor can stand beside it: the filling of R.full.
+  bool stands_alone(const Param& param) const {
+    return param.type.find("or scalar") != std::string_view::npos &&
+           std::none_of(op.params.begin(), op.params.end(), [&](const Param& other) {
+             return &other != &param &&
+                    (other.kind == ParamKind::Tensor || other.kind == ParamKind::OptionalTensor);
+           });
   }
 
   // A number that no tensor stands beside.

@@ -169,9 +169,9 @@ MaybeLine surplus_operand(Draft& draft) {
 }
 
 MaybeLine attribute_value(Draft& draft) {
-  // Any number is a class to ignore, a depth or a device, any word a device or a part of a message.
-  constexpr std::string_view free[] = {"ignore_index", "depth",       "offset", "index",
-                                       "device_type",  "dst_vdevice", "format"};
+  // Any number is a class to ignore, a depth, a bound or a device, any word a device or a part of a message.
+  constexpr std::string_view free[] = {"ignore_index", "depth",       "offset",      "index", "low",
+                                       "high",         "device_type", "dst_vdevice", "format"};
   const auto place =
       some_token(draft, is_graph_binding, [&](const std::string& text, const Tokens& tokens, std::size_t i) {
         const Param* attribute = attribute_given(text, tokens, i);

@@ -59,7 +59,8 @@ constexpr Fault relax_faults[] = {
     {"return None", "3:10 TypeError found None; expected a value\n"},
     {"return x.foo()", "3:12 TypeError found the method 'foo'; expected astype or an operator of R\n"},
     {"return np.zeros(3)",
-     "3:10 TypeError found a call of 'np.zeros', which an R.function cannot call; did you mean 'R.zeros'?\n"},
+     "3:10 TypeError found a call of 'np.zeros', which an R.function cannot call; write R.zeros((3,), "
+     "\"float32\")\n"},
     {"return my.zeros(3)",
      "3:10 TypeError found a call of 'my.zeros', which an R.function cannot call; expected an operator of "
      "R or a function of the module\n"},
