@@ -13,7 +13,7 @@ namespace relish {
 namespace {
 
 // So few long rows are better taken apart: their stages run in parallel, or in the order of memory.
-constexpr std::int64_t few_rows = 8;
+constexpr std::int64_t fewest_side_by_side = 8;
 // A contraction of fewer products gains nothing by blocks.
 constexpr std::int64_t least_block_products = 1 << 13;
 
@@ -94,7 +94,7 @@ bool share_rows(const std::vector<const Stage*>& stages, std::size_t rows) {
 
 bool pays(const std::vector<const Stage*>& stages, std::size_t rows) {
   const auto count = iterations(*stages.front(), 0, rows);
-  if (!count || *count >= few_rows) return true;
+  if (!count || *count >= fewest_side_by_side) return true;
   std::int64_t inside = 0;
   for (const Stage* stage : stages) {
     const auto own = iterations(*stage, rows, stage->axes.size());

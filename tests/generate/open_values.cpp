@@ -34,7 +34,7 @@ constexpr std::array types = {
 };
 
 // What is done with x. TYPE stands for one of the types.
-constexpr std::array uses = {
+constexpr std::array open_uses = {
     "return x",
     "return (x, x)",
     "z = R.match_cast(x, TYPE)\n        return z",
@@ -198,7 +198,7 @@ Program open_program(std::uint64_t seed) {
     return std::string(all[static_cast<std::size_t>(random.below(std::ssize(all)))]);
   };
   const std::string param = some(types), taken = some(types), cast = some(types);
-  const std::string body = replaced(some(uses), "TYPE", cast);
+  const std::string body = replaced(some(open_uses), "TYPE", cast);
   // A function is a value that only a text can name.
   const bool function = random.below(12) == 0;
   Program program;

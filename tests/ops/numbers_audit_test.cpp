@@ -19,12 +19,12 @@ namespace relish::testing {
 namespace {
 
 // What an operator's numbers need not reach, and why.
-struct Exception {
+struct Unaudited {
   std::string_view op;
   std::string_view what;  // as the audit names it
   std::string_view reason;
 };
-constexpr Exception exceptions[] = {
+constexpr Unaudited unaudited[] = {
     {"item", "a dimension 0", "the argument has no dimension"},
     {"item", "a dimension 1", "the argument has no dimension"},
     {"random.fold_in", "a dimension 0", "a key has two words"},
@@ -128,15 +128,15 @@ class Audit {
     attributes();
     optional_arguments();
     std::erase_if(missing_, [&](const std::string& what) {
-      return std::any_of(std::begin(exceptions), std::end(exceptions), [&](const Exception& exception) {
-        const bool covers = exception.op == op_.name && exception.what == what;
-        if (covers) used_.insert(&exception);
+      return std::any_of(std::begin(unaudited), std::end(unaudited), [&](const Unaudited& each) {
+        const bool covers = each.op == op_.name && each.what == what;
+        if (covers) used_.insert(&each);
         return covers;
       });
     });
     return missing_;
   }
-  const std::set<const Exception*>& used() const { return used_; }
+  const std::set<const Unaudited*>& used() const { return used_; }
 
  private:
   void sizes() {
@@ -245,13 +245,13 @@ class Audit {
   const nlohmann::json& cases_;
   const nlohmann::json& all_;
   std::vector<std::string> missing_;
-  std::set<const Exception*> used_;
+  std::set<const Unaudited*> used_;
 };
 
 }  // namespace
 
 TEST_CASE("outside numbers reach the edges of every operator", "[ops][numbers_audit]") {
-  std::set<const Exception*> used;
+  std::set<const Unaudited*> used;
   const std::vector<const Op*> operators = operators_under_test();
   for (const Op* op : operators) {
     std::ifstream file(fmt::format("{}/tests/numbers/operators/{}.json", RELISH_SOURCE_DIR, op->name));
@@ -271,11 +271,11 @@ TEST_CASE("outside numbers reach the edges of every operator", "[ops][numbers_au
       audit_cases(single, " in float32");
     }
   }
-  for (const Exception& exception : exceptions) {
-    const bool here = std::any_of(operators.begin(), operators.end(),
-                                  [&](const Op* op) { return op->name == exception.op; });
-    INFO(exception.op << ": " << exception.what << " is reached or unknown");
-    CHECK((!here || used.contains(&exception)));
+  for (const Unaudited& each : unaudited) {
+    const bool here =
+        std::any_of(operators.begin(), operators.end(), [&](const Op* op) { return op->name == each.op; });
+    INFO(each.op << ": " << each.what << " is reached or unknown");
+    CHECK((!here || used.contains(&each)));
   }
 }
 

@@ -25,7 +25,7 @@ Rules broken_graph(Change&& change) {
   return broken_rules(module_of({shared(add_one({2, 3})), shared(std::move(function))}));
 }
 
-Scalar int32(std::int64_t value) { return int_literal(DType::Int32, value); }
+Scalar number32(std::int64_t value) { return int_literal(DType::Int32, value); }
 
 // A prim_func with one int32 buffer of 4 elements and the given body.
 Rules broken_loop(const Buffer& a, Stmt body) {
@@ -102,32 +102,34 @@ TEST_CASE("broken graph functions are named by rule") {
 }
 
 TEST_CASE("broken prim_funcs are named by rule") {
-  Buffer a("A", DType::Int32, {int32(4)});
+  Buffer a("A", DType::Int32, {number32(4)});
   ScalarVar i("i", DType::Int32), x("x", DType::Int32);
   auto store = [&](const Scalar& index, const Scalar& value) { return make_stmt(Store{a, {index}, value}); };
   auto loop = [&](Stmt body) {
-    return make_stmt(For{i, int32(0), int32(4), LoopKind::Serial, std::move(body), {}});
+    return make_stmt(For{i, number32(0), number32(4), LoopKind::Serial, std::move(body), {}});
   };
-  CHECK(broken_loop(a, loop(store(i, int32(1)))).empty());
-  CHECK(broken_loop(a, loop(loop(store(i, int32(1))))) == Rules{"verify.loop_variable"});
-  CHECK(broken_loop(a, store(i, int32(1))) == Rules{"verify.scalar"});
-  CHECK(broken_loop(a, loop(make_stmt(AssignScalar{i, int32(1)}))) == Rules{"verify.assign"});
-  CHECK(broken_loop(a, store(int32(0), float_literal(DType::Float32, 1))) == Rules{"verify.store"});
-  CHECK(broken_loop(a, make_stmt(Store{a, {}, int32(1)})) == Rules{"verify.rank"});
-  CHECK(broken_loop(a, store(float_literal(DType::Float32, 1), int32(1))) == Rules{"verify.index"});
-  Buffer b("B", DType::Int32, {int32(4)});
-  CHECK(broken_loop(a, make_stmt(Store{b, {int32(0)}, int32(1)})) == Rules{"verify.buffer"});
-  CHECK(broken_loop(a, make_stmt(While{int32(1), store(int32(0), int32(1))})) == Rules{"verify.condition"});
+  CHECK(broken_loop(a, loop(store(i, number32(1)))).empty());
+  CHECK(broken_loop(a, loop(loop(store(i, number32(1))))) == Rules{"verify.loop_variable"});
+  CHECK(broken_loop(a, store(i, number32(1))) == Rules{"verify.scalar"});
+  CHECK(broken_loop(a, loop(make_stmt(AssignScalar{i, number32(1)}))) == Rules{"verify.assign"});
+  CHECK(broken_loop(a, store(number32(0), float_literal(DType::Float32, 1))) == Rules{"verify.store"});
+  CHECK(broken_loop(a, make_stmt(Store{a, {}, number32(1)})) == Rules{"verify.rank"});
+  CHECK(broken_loop(a, store(float_literal(DType::Float32, 1), number32(1))) == Rules{"verify.index"});
+  Buffer b("B", DType::Int32, {number32(4)});
+  CHECK(broken_loop(a, make_stmt(Store{b, {number32(0)}, number32(1)})) == Rules{"verify.buffer"});
+  CHECK(broken_loop(a, make_stmt(While{number32(1), store(number32(0), number32(1))})) ==
+        Rules{"verify.condition"});
   CHECK(broken_loop(a, make_stmt(DefineScalar{x, Scalar(1)})) == Rules{"verify.scalar_type"});
-  CHECK(broken_loop(a, make_stmt(For{i, int32(0), Scalar(4), LoopKind::Serial, store(i, int32(1)), {}})) ==
+  CHECK(broken_loop(a,
+                    make_stmt(For{i, number32(0), Scalar(4), LoopKind::Serial, store(i, number32(1)), {}})) ==
         Rules{"verify.loop_type"});
   CHECK(broken_loop(a, make_stmt(Break{})) == Rules{"verify.control"});
-  CHECK(broken_loop(a, make_stmt(Return{int32(1)})) == Rules{"verify.return"});
+  CHECK(broken_loop(a, make_stmt(Return{number32(1)})) == Rules{"verify.return"});
   CHECK(broken_loop(a, loop(Stmt())) == Rules{"verify.body"});
   PrimFunc twice;
   twice.name = "f";
-  twice.params = {{a}, {Buffer("A", DType::Int32, {int32(4)})}};
-  twice.body = store(int32(0), int32(1));
+  twice.params = {{a}, {Buffer("A", DType::Int32, {number32(4)})}};
+  twice.body = store(number32(0), number32(1));
   const auto module = module_of({shared(std::move(twice))});
   CHECK(broken_rules(module) == Rules{"verify.parameter"});
 }
