@@ -525,25 +525,12 @@ std::optional<std::string> ModuleBuilder::linked_function(const std::string& mod
            fmt::format("'{}.{}' comes in as '{}', as what another module has does; rename one of the modules",
                        printable(module), printable(function), printable(name)));
     }
-    if (earlier && *earlier != copy && !here) refuse_change_of_callers(name, module, use);
+    if (earlier && *earlier != copy && !here)
+      links_.refuse_change_of_callers(name, module, use,
+                                      [&](const std::string& each) { return declared_at(each).has_value(); });
     if (!here) linked_.set(copy);
   }
   return links_.linked_name(module, function);
-}
-
-// What came in for functions of earlier inputs stays as they were read with it.
-void ModuleBuilder::refuse_change_of_callers(const std::string& linked, const std::string& module,
-                                             Span use) const {
-  for (const GlobalFunction& candidate : session_->functions) {
-    const auto* graph = std::get_if<FunctionPtr>(&candidate);
-    if (!graph || links_.linked_before((*graph)->name) || declared_at((*graph)->name)) continue;
-    const std::vector<std::string> called = global_references(**graph);
-    if (std::find(called.begin(), called.end(), linked) == called.end()) continue;
-    fail(ErrorClass::Type, use, "link.clash",
-         fmt::format("'{}' calls what '{}' held before, and would call this instead; give the new module "
-                     "another name, or define '{}' again beside this",
-                     printable((*graph)->name), printable(module), printable((*graph)->name)));
-  }
 }
 
 std::vector<std::string> ModuleBuilder::global_names() const {

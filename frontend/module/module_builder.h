@@ -62,7 +62,6 @@ class ModuleBuilder : public Globals, public PrimFuncModule {
                       const ast::Call& call);
   // Where the text defines the name, as a function or as a native one.
   std::optional<Span> declared_at(const std::string& name) const;
-  void refuse_change_of_callers(const std::string& linked, const std::string& module, Span use) const;
   // Whether nothing has the name yet; reports it otherwise.
   bool is_first(const std::string& name, Span at);
   void drop_callers_of_unread();

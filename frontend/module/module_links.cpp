@@ -98,6 +98,20 @@ Span ModuleLinks::span_of(const std::string& name) const {
   return source == sources_.end() ? Span{} : source->second.span;
 }
 
+void ModuleLinks::refuse_change_of_callers(const std::string& linked, const std::string& module, Span use,
+                                           const std::function<bool(const std::string&)>& is_declared) const {
+  for (const GlobalFunction& candidate : options_.session_functions->functions) {
+    const auto* graph = std::get_if<FunctionPtr>(&candidate);
+    if (!graph || linked_before((*graph)->name) || is_declared((*graph)->name)) continue;
+    const std::vector<std::string> called = global_references(**graph);
+    if (std::find(called.begin(), called.end(), linked) == called.end()) continue;
+    fail(ErrorClass::Type, use, "link.clash",
+         fmt::format("'{}' calls what '{}' held before, and would call this instead; give the new module "
+                     "another name, or define '{}' again beside this",
+                     printable((*graph)->name), printable(module), printable((*graph)->name)));
+  }
+}
+
 void ModuleLinks::read(Source& source) {
   if (source.module) return;
   if (source.failed) throw ReadContext::Silent{};

@@ -35,6 +35,10 @@ class ModuleLinks {
   bool is_linked(const std::string& name) const { return linked_.count(name) > 0; }
   // Whether an earlier input linked it in.
   bool linked_before(const std::string& name) const { return options_.session_links.count(name) > 0; }
+  // TypeError where functions of earlier inputs call what came in by that name, which would be another now.
+  // `is_declared`: whether the text has a function of its own of a name.
+  void refuse_change_of_callers(const std::string& linked, const std::string& module, Span use,
+                                const std::function<bool(const std::string&)>& is_declared) const;
   // Where a linked function's module is loaded; unknown for those of earlier inputs.
   Span span_of(const std::string& name) const;
   // lib_f -> lib.f, of this text and the inputs before it.
