@@ -3,7 +3,6 @@
 // dependence) is not known.
 #include <fmt/format.h>
 
-#include "frontend/reader.h"
 #include "ir/printer/printer.h"
 #include "ir/rewriting/rewrite.h"
 #include "loops/accesses.h"
@@ -16,9 +15,8 @@
 #include "loops/work.h"
 #include "loops/write_over.h"
 #include "loops/written_first.h"
-#include "support/big_stack.h"
 #include "tests/golden/commands.h"
-#include "tests/golden/reading.h"
+#include "tests/golden/module_text.h"
 
 namespace relish::testing {
 namespace {
@@ -201,25 +199,15 @@ class LoopFacts {
   std::string text_;
 };
 
+std::string text_of_loops(const Module& module) {
+  std::string text;
+  for (const GlobalFunction& function : module.functions)
+    if (const auto* loops = std::get_if<PrimFuncPtr>(&function)) text += LoopFacts(**loops).text();
+  return text;
+}
+
 }  // namespace
 
-Outcome run_loops(const GoldenFile& file) {
-  Outcome outcome;
-  Diagnostics diagnostics;
-  const ReadResult read = read_source(add_source(file), reading_options(file), diagnostics);
-  outcome.diagnostics = diagnostics.all();
-  if (diagnostics.has_errors()) {
-    outcome.exit_code = exit_code_of(diagnostics.first_error_class());
-    return outcome;
-  }
-  with_big_stack([&] {
-    for (const auto& declared : read.all_modules()) {
-      for (const GlobalFunction& function : declared->functions)
-        if (const auto* loops = std::get_if<PrimFuncPtr>(&function))
-          outcome.output += LoopFacts(**loops).text();
-    }
-  });
-  return outcome;
-}
+Outcome run_loops(const GoldenFile& file) { return outcome_of_modules(file, text_of_loops); }
 
 }  // namespace relish::testing

@@ -1,16 +1,13 @@
 // Golden files of steps: what compiled code of each Relax function of the module does, before any code.
-#include "frontend/reader.h"
 #include "jit/steps/print_steps.h"
 #include "jit/steps/program_steps.h"
-#include "support/big_stack.h"
-#include "support/failure.h"
 #include "tests/golden/commands.h"
-#include "tests/golden/reading.h"
+#include "tests/golden/module_text.h"
 
 namespace relish::testing {
 namespace {
 
-std::string steps_of(const Module& module) {
+std::string text_of_steps(const Module& module) {
   const jit::LoweredProgram program = jit::lowered_program(module, UnknownShapes::Kept);
   jit::ProgramSteps steps(program);
   std::string text;
@@ -27,24 +24,6 @@ std::string steps_of(const Module& module) {
 
 }  // namespace
 
-Outcome run_steps(const GoldenFile& file) {
-  Outcome outcome;
-  Diagnostics diagnostics;
-  const ReadResult read = read_source(add_source(file), reading_options(file), diagnostics);
-  outcome.diagnostics = diagnostics.all();
-  if (diagnostics.has_errors()) {
-    outcome.exit_code = exit_code_of(diagnostics.first_error_class());
-    return outcome;
-  }
-  with_big_stack([&] {
-    try {
-      for (const ModulePtr& module : read.all_modules()) outcome.output += steps_of(*module);
-    } catch (const Failure& failure) {
-      outcome.diagnostics = failure.diagnostics();
-      outcome.exit_code = failure.exit_code();
-    }
-  });
-  return outcome;
-}
+Outcome run_steps(const GoldenFile& file) { return outcome_of_modules(file, text_of_steps); }
 
 }  // namespace relish::testing
