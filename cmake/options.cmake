@@ -49,6 +49,12 @@ if(RELISH_CCACHE AND RELISH_CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   endif()
 endif()
 
+# The compiler's own garbage collector takes a tenth of its time and gives little back: it begins at 1 GB here (a
+# compilation of several sources ends at 1.3 GB instead of 1.0).
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:--param ggc-min-heapsize=1048576>")
+endif()
+
 add_library(relish_options INTERFACE)
 target_include_directories(relish_options INTERFACE "${CMAKE_SOURCE_DIR}")
 target_compile_definitions(relish_options INTERFACE RELISH_VERSION="${PROJECT_VERSION}")

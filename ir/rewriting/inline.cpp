@@ -18,13 +18,12 @@
 #include "support/failure.h"
 
 namespace relish {
-namespace {
 
 // Copies functions of one module into another; the names under which they are there.
-class Importer {
+class ModuleImporter {
  public:
   // With a prefix every function is copied under that and its own name, equal ones too.
-  Importer(Module& target, const Module& source, std::string prefix = {})
+  ModuleImporter(Module& target, const Module& source, std::string prefix = {})
       : target_(target), source_(source), prefix_(std::move(prefix)) {}
 
   // As of the source, which is looked through once: a chain of calls asks for every function of it.
@@ -133,7 +132,7 @@ class Importer {
   // References to functions of the source become references to their copies.
   class Relinked final : public ExprMapper {
    public:
-    explicit Relinked(Importer& importer) : importer_(importer) {}
+    explicit Relinked(ModuleImporter& importer) : importer_(importer) {}
 
    protected:
     Expr map_global(const Expr& expr, const GlobalRef& global) override {
@@ -141,7 +140,7 @@ class Importer {
     }
 
    private:
-    Importer& importer_;
+    ModuleImporter& importer_;
   };
 
   Module& target_;
@@ -154,12 +153,14 @@ class Importer {
   std::unordered_set<std::string> with_gradient_;  // functions that have one
 };
 
+namespace {
+
 // One callee's body. Calls of other functions of its module open an inliner of their own.
 class Inliner {
  public:
   // Calls of other functions are inlined too, or kept.
   enum class Calls : std::uint8_t { Inlined, Kept };
-  Inliner(FunctionBuilder& builder, Importer& importer, const Function& callee,
+  Inliner(FunctionBuilder& builder, ModuleImporter& importer, const Function& callee,
           std::unordered_set<std::string>& open_calls, Calls calls = Calls::Inlined)
       : builder_(builder), importer_(importer), callee_(callee), open_calls_(open_calls), calls_(calls) {
     const SourceFile* source = Sources::instance().find(callee.span.file);
@@ -384,7 +385,7 @@ class Inliner {
   }
 
   FunctionBuilder& builder_;
-  Importer& importer_;
+  ModuleImporter& importer_;
   const Function& callee_;
   std::unordered_set<std::string>& open_calls_;
   Calls calls_;
@@ -399,7 +400,7 @@ class Inliner {
 Module with_prefix(const Module& module, const std::string& prefix) {
   Module result;
   result.name = module.name;
-  Importer importer(result, module, prefix);
+  ModuleImporter importer(result, module, prefix);
   for (const GlobalFunction& function : module.functions) importer.import(name_of(function), {});
   return result;
 }
@@ -407,7 +408,7 @@ Module with_prefix(const Module& module, const std::string& prefix) {
 class CallInliner::Parts {
  public:
   explicit Parts(Module& module) : importer(module, module) {}
-  Importer importer;
+  ModuleImporter importer;
 };
 
 CallInliner::CallInliner(Module& module) : parts_(std::make_unique<Parts>(module)) {}
@@ -425,7 +426,7 @@ Expr inline_call(FunctionBuilder& builder, Module& target, const Module& callee_
                  const Function& callee, const std::vector<Expr>& args) {
   // The callee may belong to `target`, which grows while its body is read.
   const Function held = callee;
-  Importer importer(target, callee_module);
+  ModuleImporter importer(target, callee_module);
   std::unordered_set<std::string> open_calls{held.name};
   return Inliner(builder, importer, held, open_calls).inline_body(args, builder.origin());
 }

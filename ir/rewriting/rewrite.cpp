@@ -73,7 +73,8 @@ class FreshCopy final : public GraphSubstitution {
 
   Function copy(const Function& function) {
     Function result = function;
-    for (Var& param : result.params) rename_symbols(param.type());
+    // A symbol that a parameter of its name stands for may be met in a value before any type mentions it.
+    for_each_symbol(function, [&](const ScalarVar& symbol) { rename(symbol); });
     for (Var& param : result.params) param = fresh(param);
     map_blocks(result.blocks);
     result.result = map(function.result);
@@ -98,10 +99,12 @@ class FreshCopy final : public GraphSubstitution {
   void rename_symbols(const Type& type) {
     symbols_.clear();
     collect_vars(type, symbols_);
-    for (const ScalarVar& symbol : symbols_) {
-      if (scalars_.contains(symbol.id())) continue;
-      scalars_.emplace(symbol.id(), use(ScalarVar(symbol.name(), symbol.dtype(), symbol.span())));
-    }
+    for (const ScalarVar& symbol : symbols_) rename(symbol);
+  }
+
+  void rename(const ScalarVar& symbol) {
+    if (scalars_.contains(symbol.id())) return;
+    scalars_.emplace(symbol.id(), use(ScalarVar(symbol.name(), symbol.dtype(), symbol.span())));
   }
 
   Var fresh(const Var& var) {

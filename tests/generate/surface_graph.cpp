@@ -40,7 +40,7 @@ void GraphWriter::statement(Place place) {
   };
   double total = 0;
   for (const Form& form : forms) total += form.weight;
-  double at = w.random.uniform(0, total);
+  double at = w_.random.uniform(0, total);
   for (const Form& form : forms) {
     at -= form.weight;
     if (at > 0) continue;
@@ -52,7 +52,7 @@ void GraphWriter::statement(Place place) {
 
 void GraphWriter::statements(std::int64_t count, Place place) {
   for (; count > 0; --count) {
-    if (!place.branch && !place.dataflow && place.depth == 0 && w.random.chance(0.15))
+    if (!place.branch && !place.dataflow && place.depth == 0 && w_.random.chance(0.15))
       dataflow_statement();
     else
       statement(place);
@@ -60,67 +60,67 @@ void GraphWriter::statements(std::int64_t count, Place place) {
 }
 
 void GraphWriter::dataflow_statement() {
-  w.cover("dataflow block");
-  w.open("with R.dataflow():");
+  w_.cover("dataflow block");
+  w_.open("with R.dataflow():");
   std::vector<std::string> before;
-  for (const Known& each : scope.known) before.push_back(each.name);
-  statements(w.random.between(1, 4), {.dataflow = true, .branch = false, .nested = false, .depth = 1});
+  for (const Known& each : scope_.known) before.push_back(each.name);
+  statements(w_.random.between(1, 4), {.dataflow = true, .branch = false, .nested = false, .depth = 1});
   std::vector<Known> inside;
-  for (const Known& each : scope.known) {
+  for (const Known& each : scope_.known) {
     if (std::find(before.begin(), before.end(), each.name) == before.end()) inside.push_back(each);
   }
   std::vector<std::string> outputs;
   for (const Known& each : inside) {
-    if (w.random.chance(0.4))
+    if (w_.random.chance(0.4))
       outputs.push_back(each.name);
     else
-      std::erase_if(scope.known, [&](const Known& other) { return other.name == each.name; });
+      std::erase_if(scope_.known, [&](const Known& other) { return other.name == each.name; });
   }
-  w.line("R.output(" + listed(outputs) + ")");
-  w.close();
+  w_.line("R.output(" + listed(outputs) + ")");
+  w_.close();
 }
 
 // One function, with the lines that depend on its body before it.
 void GraphWriter::write(const std::string& name, bool is_main) {
-  scope.taken = {"R",     "T", "I", "cls",   "relish", "float", "range", "print",
-                 "relax", "n", "m", "batch", "n_1",    "c0",    "c1",    "c2"};
-  scope.taken.insert(module.functions.begin(), module.functions.end());
-  if (!module.name.empty()) scope.taken.insert(module.name);
-  alias_ = w.spelled_so(0.7);
+  scope_.taken = {"R",     "T", "I", "cls",   "relish", "float", "range", "print",
+                  "relax", "n", "m", "batch", "n_1",    "c0",    "c1",    "c2"};
+  scope_.taken.insert(module_.functions.begin(), module_.functions.end());
+  if (!module_.name.empty()) scope_.taken.insert(module_.name);
+  alias_ = w_.spelled_so(0.7);
   GraphCallee callee;
   callee.name = name;
   const std::vector<std::string> params = parameters(callee);
-  pure = !w.random.chance(0.25);
-  callee.pure = pure;
-  const bool is_private = !is_main && w.random.chance(0.3);
+  pure_ = !w_.random.chance(0.25);
+  callee.pure = pure_;
+  const bool is_private = !is_main && w_.random.chance(0.3);
   for (const std::string& each : params) {
-    if (w.random.chance(0.7)) scope.pinned.insert(each);
+    if (w_.random.chance(0.7)) scope_.pinned.insert(each);
   }
-  for (const Known& each : scope.known) {
+  for (const Known& each : scope_.known) {
     // A scalar parameter may stand for a dimension: it keeps its name.
-    if (each.type.kind == Shown::Scalar) scope.pinned.insert(each.name);
+    if (each.type.kind == Shown::Scalar) scope_.pinned.insert(each.name);
   }
 
   // The body first: the header tells its result.
-  std::string head = std::move(w.result.text);
-  w.result.text.clear();
-  ++w.indent;
-  statements(w.random.between(2, is_main ? 9 : 5), {});
+  std::string head = std::move(w_.result.text);
+  w_.result.text.clear();
+  ++w_.indent;
+  statements(w_.random.between(2, is_main ? 9 : 5), {});
   return_statement(callee);
-  const std::string body = std::move(w.result.text);
-  w.result.text = std::move(head);
-  --w.indent;
+  const std::string body = std::move(w_.result.text);
+  w_.result.text = std::move(head);
+  --w_.indent;
 
   // Dims that the body makes known are nobody's outside: such a result has no annotation.
   const bool outside = body.find("c0 = ") == std::string::npos;
   header(callee, params, is_private, outside);
-  w.result.text += body;
-  --w.indent;
-  w.raw("");
+  w_.result.text += body;
+  --w_.indent;
+  w_.raw("");
   for (const Dim& symbol : callee.symbols) {
-    if (is_main) w.result.dims.emplace_back(symbol.text, symbol.value);
+    if (is_main) w_.result.dims.emplace_back(symbol.text, symbol.value);
   }
-  if (outside && callee.symbols.size() == scope.symbols.size()) module.graphs.push_back(std::move(callee));
+  if (outside && callee.symbols.size() == scope_.symbols.size()) module_.graphs.push_back(std::move(callee));
 }
 
 // Symbols and parameters of every kind, at least one of them a tensor. Their names.
@@ -128,40 +128,40 @@ std::vector<std::string> GraphWriter::parameters(GraphCallee& callee) {
   constexpr const char* symbols[] = {"n", "m", "batch", "n_1"};
   std::vector<std::string> params;
   const auto param = [&](const Shown& type) {
-    const std::string own = scope.fresh();
+    const std::string own = scope_.fresh();
     callee.params.push_back(type);
     params.push_back(own);
-    scope.know(own, type);
+    scope_.know(own, type);
   };
-  for (std::int64_t count = w.random.chance(0.6) ? w.random.between(1, 2) : 0; count > 0; --count)
-    scope.symbols.push_back({symbols[scope.symbols.size() + static_cast<std::size_t>(w.random.below(2))],
-                             w.random.between(1, 5)});
-  if (scope.symbols.size() == 2 && scope.symbols[0] == scope.symbols[1]) scope.symbols.pop_back();
-  callee.symbols = scope.symbols;
-  if (!scope.symbols.empty()) {
-    w.cover("symbolic dims");
-    Shown first{.dtype = "float32", .dims = scope.symbols};
-    if (w.random.chance(0.2)) {
-      w.cover("shape parameter");
-      param({.kind = Shown::Shape, .dims = scope.symbols});
+  for (std::int64_t count = w_.random.chance(0.6) ? w_.random.between(1, 2) : 0; count > 0; --count)
+    scope_.symbols.push_back({symbols[scope_.symbols.size() + static_cast<std::size_t>(w_.random.below(2))],
+                              w_.random.between(1, 5)});
+  if (scope_.symbols.size() == 2 && scope_.symbols[0] == scope_.symbols[1]) scope_.symbols.pop_back();
+  callee.symbols = scope_.symbols;
+  if (!scope_.symbols.empty()) {
+    w_.cover("symbolic dims");
+    Shown first{.dtype = "float32", .dims = scope_.symbols};
+    if (w_.random.chance(0.2)) {
+      w_.cover("shape parameter");
+      param({.kind = Shown::Shape, .dims = scope_.symbols});
     } else {
       param(first);
     }
   }
-  for (std::int64_t count = w.random.between(1, 3); count > 0; --count) {
-    const double choice = w.random.uniform();
+  for (std::int64_t count = w_.random.between(1, 3); count > 0; --count) {
+    const double choice = w_.random.uniform();
     if (choice < 0.6) {
-      param(scope.tensor_shown());
+      param(scope_.tensor_shown());
     } else if (choice < 0.8) {
-      w.cover("scalar parameter");
+      w_.cover("scalar parameter");
       constexpr const char* kinds[] = {"int64", "bool", "float32"};
-      param({.kind = Shown::Scalar, .dtype = w.random.pick(kinds)});
+      param({.kind = Shown::Scalar, .dtype = w_.random.pick(kinds)});
     } else {
-      w.cover("tuple parameter");
-      param({.kind = Shown::Tuple, .fields = {scope.tensor_shown(), scope.tensor_shown()}});
+      w_.cover("tuple parameter");
+      param({.kind = Shown::Tuple, .fields = {scope_.tensor_shown(), scope_.tensor_shown()}});
     }
   }
-  if (scope.those(Shown::Tensor).empty()) param(scope.tensor_shown());
+  if (scope_.those(Shown::Tensor).empty()) param(scope_.tensor_shown());
   return params;
 }
 
@@ -169,21 +169,21 @@ std::vector<std::string> GraphWriter::parameters(GraphCallee& callee) {
 void GraphWriter::return_statement(GraphCallee& callee) {
   std::vector<std::string> results;
   std::vector<Known> last;
-  for (std::int64_t count = w.random.chance(0.4) ? 1 : w.random.between(2, 3); count > 0; --count) {
+  for (std::int64_t count = w_.random.chance(0.4) ? 1 : w_.random.between(2, 3); count > 0; --count) {
     // What came last is computed from the most; functions do not leave compiled programs.
     std::vector<Known> choices;
-    for (const Known& each : scope.known) {
+    for (const Known& each : scope_.known) {
       if (each.type.kind == Shown::Tensor || (each.type.kind == Shown::Tuple)) choices.push_back(each);
     }
     if (choices.empty()) {
       const Shown type{.kind = Shown::Tensor, .dtype = "float32"};
-      const std::string value = operands.expression(type, {});
-      operands.bind(scope.fresh(), value, type, {});
-      choices.push_back(scope.known.back());
+      const std::string value = operands_.expression(type, {});
+      operands_.bind(scope_.fresh(), value, type, {});
+      choices.push_back(scope_.known.back());
     }
     const auto size = static_cast<std::int64_t>(choices.size());
     last.push_back(
-        choices[static_cast<std::size_t>(w.random.between(std::max<std::int64_t>(0, size - 4), size - 1))]);
+        choices[static_cast<std::size_t>(w_.random.between(std::max<std::int64_t>(0, size - 4), size - 1))]);
     results.push_back(last.back().name);
   }
   if (last.size() == 1) {
@@ -192,40 +192,40 @@ void GraphWriter::return_statement(GraphCallee& callee) {
     callee.result.kind = Shown::Tuple;
     for (const Known& each : last) callee.result.fields.push_back(each.type);
   }
-  w.line("return " + (results.size() == 1 ? results[0]
-                      : w.spelled_so(0.7) ? "(" + listed(results) + ")"
-                                          : listed(results)));
+  w_.line("return " + (results.size() == 1  ? results[0]
+                       : w_.spelled_so(0.7) ? "(" + listed(results) + ")"
+                                            : listed(results)));
 }
 
 // The decorator, the signature, and the declarations that stand before the body, which is left open.
 void GraphWriter::header(const GraphCallee& callee, const std::vector<std::string>& params, bool is_private,
                          bool annotated) {
   std::vector<std::string> options;
-  if (!pure) {
+  if (!pure_) {
     options.emplace_back("pure=False");
-    w.cover("impure function");
+    w_.cover("impure function");
   }
   if (is_private) options.emplace_back("private=True");
-  w.line(options.empty() ? "@R.function" : "@R.function(" + listed(options) + ")");
+  w_.line(options.empty() ? "@R.function" : "@R.function(" + listed(options) + ")");
   std::vector<std::string> typed;
   for (std::size_t i = 0; i < params.size(); ++i)
-    typed.push_back(params[i] + ": " + type_text(w, callee.params[i], true));
-  const std::string result_text = type_text(w, callee.result, true);
-  w.raw(fmt::format("def {}({}){}:", callee.name, listed(typed), annotated ? " -> " + result_text : ""));
-  ++w.indent;
+    typed.push_back(params[i] + ": " + type_text(w_, callee.params[i], true));
+  const std::string result_text = type_text(w_, callee.result, true);
+  w_.raw(fmt::format("def {}({}){}:", callee.name, listed(typed), annotated ? " -> " + result_text : ""));
+  ++w_.indent;
   std::vector<std::string> declared;
-  for (const Dim& symbol : scope.symbols) declared.push_back(symbol.text);
-  if (declared.size() == 2 && w.spelled_so(0.3)) {
-    w.raw(listed(declared) + " = T.int64(), T.int64()");
+  for (const Dim& symbol : scope_.symbols) declared.push_back(symbol.text);
+  if (declared.size() == 2 && w_.spelled_so(0.3)) {
+    w_.raw(listed(declared) + " = T.int64(), T.int64()");
   } else {
     for (const std::string& each : declared)
-      w.raw(each + (w.spelled_so(0.8) ? " = T.int64()" : " = T.var(\"int64\")"));
+      w_.raw(each + (w_.spelled_so(0.8) ? " = T.int64()" : " = T.var(\"int64\")"));
   }
-  if (uses_module_ && alias_ && !module.name.empty()) w.raw("cls = " + module.name);
-  if (w.random.chance(0.2)) {
-    w.cover("function attributes");
-    w.line(w.random.chance(0.5) ? "R.func_attr({\"num_input\": 1})"
-                                : "R.func_attr({\"text\": \"a\\n\\\"b\\\"\", \"list\": [1, 2.5, True]})");
+  if (uses_module_ && alias_ && !module_.name.empty()) w_.raw("cls = " + module_.name);
+  if (w_.random.chance(0.2)) {
+    w_.cover("function attributes");
+    w_.line(w_.random.chance(0.5) ? "R.func_attr({\"num_input\": 1})"
+                                  : "R.func_attr({\"text\": \"a\\n\\\"b\\\"\", \"list\": [1, 2.5, True]})");
   }
 }
 

@@ -27,7 +27,7 @@ struct SurfaceModule {
 class GraphWriter {
  public:
   GraphWriter(TextWriter& writer, SurfaceModule& program)
-      : w(writer), module(program), scope{writer}, operands(writer, scope) {}
+      : w_(writer), module_(program), scope_{writer}, operands_(writer, scope_) {}
 
   void write(const std::string& name, bool is_main);
 
@@ -67,14 +67,14 @@ class GraphWriter {
   std::string global(const std::string& name);
 
   // Whether the program may have what only the interpreter runs, or what nothing runs without a library.
-  bool loose() const { return w.options.loose; }
-  bool runs() const { return w.options.evaluated; }
+  bool loose() const { return w_.options.loose; }
+  bool runs() const { return w_.options.evaluated; }
 
-  TextWriter& w;
-  SurfaceModule& module;
-  GraphScope scope;
-  GraphOperands operands;
-  bool pure = true;
+  TextWriter& w_;
+  SurfaceModule& module_;
+  GraphScope scope_;
+  GraphOperands operands_;
+  bool pure_ = true;
   bool uses_module_ = false;
   bool alias_ = true;
 };

@@ -55,7 +55,7 @@ inline std::string index_dtype(const Dim& dim) { return is_symbol(dim) ? "int64"
 // Writes expressions of exactly the dtype that is asked for.
 class LoopScalars {
  public:
-  LoopScalars(TextWriter& writer, LoopScope& known) : w(writer), scope(known) {}
+  LoopScalars(TextWriter& writer, LoopScope& known) : w_(writer), scope_(known) {}
 
   std::string scalar(const std::string& dtype, int depth);
   std::string condition(int depth);
@@ -72,15 +72,15 @@ class LoopScalars {
   std::string index_below(const Dim& extent);
   std::string cast(const std::string& dtype, const std::string& value);
 
-  TextWriter& w;
-  LoopScope& scope;
+  TextWriter& w_;
+  LoopScope& scope_;
   bool in_index_ = false;
 };
 
 // Writes whole prim_funcs.
 class LoopWriter {
  public:
-  explicit LoopWriter(TextWriter& writer) : w(writer), scope{writer}, scalars(writer, scope) {}
+  explicit LoopWriter(TextWriter& writer) : w_(writer), scope_{writer}, scalars_(writer, scope_) {}
 
   LoopCallee write(const std::string& name);
 
@@ -107,10 +107,10 @@ class LoopWriter {
   void view_statement();
   void vector_statement();
 
-  TextWriter& w;
-  LoopScope scope;
-  LoopScalars scalars;
-  std::string returns;
+  TextWriter& w_;
+  LoopScope scope_;
+  LoopScalars scalars_;
+  std::string returns_;
   std::vector<std::string> params_, matches_;  // as text
 };
 

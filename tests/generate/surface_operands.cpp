@@ -13,10 +13,10 @@ bool is_float_name(const std::string& dtype) { return dtype.starts_with("float")
 }  // namespace
 
 std::string GraphOperands::element(const std::string& dtype) {
-  if (dtype == "bool") return w.random.chance(0.5) ? "True" : "False";
-  if (!is_float_name(dtype)) return std::to_string(w.random.between(0, 5));
+  if (dtype == "bool") return w_.random.chance(0.5) ? "True" : "False";
+  if (!is_float_name(dtype)) return std::to_string(w_.random.between(0, 5));
   constexpr const char* values[] = {"0.5", "-0.25", "1.0", "2.0", "-1.5", "0.125"};
-  return w.random.pick(values);
+  return w_.random.pick(values);
 }
 
 std::string GraphOperands::constant(const Shown& type) {
@@ -35,16 +35,16 @@ std::string GraphOperands::constant(const Shown& type) {
   };
   nest(nest, 0);
   const bool plain = type.dims.empty() && (type.dtype == "float32" || type.dtype == "int32");
-  return plain && w.spelled_so(0.3) ? fmt::format("R.const({})", text)
-                                    : fmt::format("R.const({}, \"{}\")", text, type.dtype);
+  return plain && w_.spelled_so(0.3) ? fmt::format("R.const({})", text)
+                                     : fmt::format("R.const({}, \"{}\")", text, type.dtype);
 }
 
 std::string GraphOperands::provide(const Shown& type, const GraphPlace& place) {
   std::vector<std::string> same;
-  for (const GraphScope::Known& each : scope.known) {
+  for (const GraphScope::Known& each : scope_.known) {
     if (each.type == type) same.push_back(each.name);
   }
-  if (!same.empty() && w.random.chance(0.8)) return w.random.pick(same);
+  if (!same.empty() && w_.random.chance(0.8)) return w_.random.pick(same);
   switch (type.kind) {
     case Shown::Tensor: {
       const bool numbers = std::all_of(type.dims.begin(), type.dims.end(), [](const Dim& dim) {
@@ -52,29 +52,29 @@ std::string GraphOperands::provide(const Shown& type, const GraphPlace& place) {
       });
       std::int64_t size = 1;
       for (const Dim& dim : type.dims) size *= dim.value;
-      if (numbers && size <= 16 && w.random.chance(0.5)) return constant(type);
-      const std::string name = scope.fresh();
+      if (numbers && size <= 16 && w_.random.chance(0.5)) return constant(type);
+      const std::string name = scope_.fresh();
       bind(name,
-           fmt::format("R.{}({}, {}\"{}\")", w.random.chance(0.5) ? "ones" : "zeros",
-                       shape_text(w, type.dims), w.spelled_so() ? "dtype=" : "", type.dtype),
+           fmt::format("R.{}({}, {}\"{}\")", w_.random.chance(0.5) ? "ones" : "zeros",
+                       shape_text(w_, type.dims), w_.spelled_so() ? "dtype=" : "", type.dtype),
            type, place);
       return name;
     }
     case Shown::Scalar:
       if (type.dtype == "int64") {
-        const std::string value = scope.symbols.empty() || w.random.chance(0.5)
-                                      ? std::to_string(w.random.between(1, 4))
-                                      : w.random.pick(scope.symbols).text;
-        return w.spelled_so(0.3) ? fmt::format("R.prim_value({})", value) : value;
+        const std::string value = scope_.symbols.empty() || w_.random.chance(0.5)
+                                      ? std::to_string(w_.random.between(1, 4))
+                                      : w_.random.pick(scope_.symbols).text;
+        return w_.spelled_so(0.3) ? fmt::format("R.prim_value({})", value) : value;
       }
       if (type.dtype == "bool") return element("bool");
       return fmt::format("T.{}({})", type.dtype, element(type.dtype));
     case Shown::Shape:
-      return shape_text(w, type.dims);
+      return shape_text(w_, type.dims);
     case Shown::Tuple: {
       std::vector<std::string> fields;
       for (const Shown& field : type.fields) fields.push_back(provide(field, place));
-      return w.spelled_so(0.7) ? "(" + listed(fields, true) + ")" : "R.tuple(" + listed(fields) + ")";
+      return w_.spelled_so(0.7) ? "(" + listed(fields, true) + ")" : "R.tuple(" + listed(fields) + ")";
     }
     default:
       return same.empty() ? "" : same.front();
@@ -94,13 +94,13 @@ std::string GraphOperands::expression(const Shown& type, const GraphPlace& place
   const auto both = [&](const char* name, const char* sign, const std::string& a, const std::string& b) {
     // Between constants a sign has no operand that says what it means.
     const bool signs = !a.starts_with("R.const") || !b.starts_with("R.const");
-    return signs && w.spelled_so() ? fmt::format("{} {} {}", a, sign, b)
-                                   : fmt::format("R.{}({}, {})", name, a, b);
+    return signs && w_.spelled_so() ? fmt::format("{} {} {}", a, sign, b)
+                                    : fmt::format("R.{}({}, {})", name, a, b);
   };
   const Shown scalar{.kind = Shown::Tensor, .dtype = type.dtype};
-  switch (w.random.below(10)) {
+  switch (w_.random.below(10)) {
     case 0:
-      return w.spelled_so() ? "-" + x : fmt::format("R.negative({})", x);
+      return w_.spelled_so() ? "-" + x : fmt::format("R.negative({})", x);
     case 1: {
       const std::string y = provide(type, place);
       return both("add", "+", x, y);
@@ -118,19 +118,19 @@ std::string GraphOperands::expression(const Shown& type, const GraphPlace& place
     case 5:
       return fmt::format("R.nn.relu({})", x);
     case 6: {
-      w.cover("nested calls");
+      w_.cover("nested calls");
       const std::string y = provide(type, place), z = provide(type, place);
       return fmt::format("R.add(R.negative({}), R.subtract({}, {}))", x, y, z);
     }
     case 7: {
-      if (!w.exact) break;
+      if (!w_.exact) break;
       const std::string y = provide(type, place), z = provide(type, place);
       return fmt::format("R.where(R.less({}, {}), {}, {})", x, y, z, x);
     }
     case 8:
-      if (w.exact || !is_float_name(type.dtype)) break;
-      w.cover("inexact operator");
-      w.loosen(6);
+      if (w_.exact || !is_float_name(type.dtype)) break;
+      w_.cover("inexact operator");
+      w_.loosen(6);
       return fmt::format("R.sigmoid({})", x);
     default:
       break;
@@ -140,47 +140,47 @@ std::string GraphOperands::expression(const Shown& type, const GraphPlace& place
 
 // Leaves of an if or while; also calls and comparisons in place.
 std::string GraphOperands::condition(const GraphPlace& place) {
-  const double choice = w.random.uniform();
-  if (choice < 0.35 && !scope.symbols.empty()) {
-    w.cover("symbolic condition");
-    const std::string n = w.random.pick(scope.symbols).text;
+  const double choice = w_.random.uniform();
+  if (choice < 0.35 && !scope_.symbols.empty()) {
+    w_.cover("symbolic condition");
+    const std::string n = w_.random.pick(scope_.symbols).text;
     constexpr const char* signs[] = {">", "<", ">=", "<=", "==", "!="};
-    if (w.random.chance(0.3)) return fmt::format("{} % 2 == 0", n);
-    const std::string sign = w.random.pick(signs);
-    return fmt::format("{} {} {}", n, sign, w.random.between(1, 4));
+    if (w_.random.chance(0.3)) return fmt::format("{} % 2 == 0", n);
+    const std::string sign = w_.random.pick(signs);
+    return fmt::format("{} {} {}", n, sign, w_.random.between(1, 4));
   }
   std::vector<std::string> flags;
-  for (const GraphScope::Known& each : scope.known) {
+  for (const GraphScope::Known& each : scope_.known) {
     const bool tensor = each.type.kind == Shown::Tensor && each.type.dims.empty();
     if (each.type.dtype == "bool" && (tensor || each.type.kind == Shown::Scalar)) flags.push_back(each.name);
   }
-  if (!flags.empty() && w.random.chance(0.6)) {
-    w.cover("bool condition");
-    return w.random.pick(flags);
+  if (!flags.empty() && w_.random.chance(0.6)) {
+    w_.cover("bool condition");
+    return w_.random.pick(flags);
   }
   const Shown count{.kind = Shown::Tensor, .dtype = "int64"};
   const std::string a = provide(count, place), b = constant(count);
-  w.cover("tensor condition");
-  if (w.random.chance(0.3)) {
-    const std::string name = scope.fresh();
+  w_.cover("tensor condition");
+  if (w_.random.chance(0.3)) {
+    const std::string name = scope_.fresh();
     bind(name, fmt::format("R.less({}, {})", a, b), {.kind = Shown::Tensor, .dtype = "bool"}, place);
     return name;
   }
-  return !a.starts_with("R.const") && w.spelled_so() ? fmt::format("{} > {}", a, b)
-                                                     : fmt::format("R.greater({}, {})", a, b);
+  return !a.starts_with("R.const") && w_.spelled_so() ? fmt::format("{} > {}", a, b)
+                                                      : fmt::format("R.greater({}, {})", a, b);
 }
 
 void GraphOperands::bind(const std::string& name, const std::string& value, const Shown& type,
                          const GraphPlace&) {
-  w.line(w.spelled_so(0.4) ? fmt::format("{}: {} = {}", name, type_text(w, type, false), value)
-                           : fmt::format("{} = {}", name, value));
-  scope.know(name, type);
+  w_.line(w_.spelled_so(0.4) ? fmt::format("{}: {} = {}", name, type_text(w_, type, false), value)
+                             : fmt::format("{} = {}", name, value));
+  scope_.know(name, type);
 }
 
 void GraphOperands::bind_called(const std::string& value, const Shown& type, const GraphPlace& place) {
-  const std::string name = scope.target(place);
-  w.line(fmt::format("{}: {} = {}", name, type_text(w, type, false), value));
-  scope.know(name, type);
+  const std::string name = scope_.target(place);
+  w_.line(fmt::format("{}: {} = {}", name, type_text(w_, type, false), value));
+  scope_.know(name, type);
 }
 
 }  // namespace relish::generate

@@ -7,7 +7,7 @@ namespace relish::generate {
 
 class GraphOperands {
  public:
-  GraphOperands(TextWriter& writer, GraphScope& known) : w(writer), scope(known) {}
+  GraphOperands(TextWriter& writer, GraphScope& known) : w_(writer), scope_(known) {}
 
   std::string element(const std::string& dtype);
   std::string constant(const Shown& type);
@@ -22,8 +22,8 @@ class GraphOperands {
   void bind_called(const std::string& value, const Shown& type, const GraphPlace& place);
 
  private:
-  TextWriter& w;
-  GraphScope& scope;
+  TextWriter& w_;
+  GraphScope& scope_;
 };
 
 }  // namespace relish::generate

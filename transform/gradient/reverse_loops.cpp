@@ -1,9 +1,11 @@
 // The way back through loops: the last round first. What a round needs is kept by the way there: where the
 // number of rounds is known before the loop, in one tensor for each value, a row a round; else, and for
-// values whose sizes change, on a stack. What costs less than a load is computed again.
+// values whose sizes change, on a stack. What a round begins with is what the one before it ended with: the
+// two are one tensor of a row more. What costs less than a load is computed again.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "ir/rewriting/regions.h"
 #include "loops/range_prover.h"
@@ -84,11 +86,19 @@ struct LoopRange {
   }
 };
 
+// A value that is kept in rows. With `begins` it is what the next round begins with, as that parameter of the
+// body: a row before the first holds what the loop begins with, and the parameter has no rows of its own.
+struct RowsOf {
+  Var value;
+  std::optional<std::size_t> begins;
+};
+
 // What the rounds of a loop keep.
 struct KeptRounds {
   Cut cut;
   std::optional<LoopRange> range;
-  std::vector<Var> in_rows, on_stack;
+  std::vector<RowsOf> in_rows;
+  std::vector<Var> on_stack;
   bool stack = false;        // there is one
   std::vector<Expr> tables;  // behind the way there: by leaf of in_rows, in order
   Expr tape;                 // the stack behind it
@@ -102,25 +112,68 @@ struct LoopBack {
 
 namespace {
 
+// The parameters of the body, by place, whose values the rows of results tell: both are kept, of one type,
+// and the result is made in the round. `changing` is nothing where no value is kept in rows.
+std::vector<std::size_t> told_by_results(const Loop& loop, const Cut& cut,
+                                         const std::vector<ScalarVar>* changing) {
+  std::vector<std::size_t> told;
+  if (!changing) return told;
+  std::unordered_set<std::uint64_t> kept, params, taken;
+  for (const Var& var : cut.kept) kept.insert(var.id());
+  for (const Var& param : loop.body->params) params.insert(param.id());
+  for (std::size_t i = 0; i < loop.body->params.size(); ++i) {
+    const Var& param = loop.body->params[i];
+    const Var* result = loop.body->results[i].as_var();
+    if (!result || !kept.contains(param.id()) || !kept.contains(result->id())) continue;
+    if (params.contains(result->id()) || !fits_rows(param.type(), *changing)) continue;
+    if (!same_type(param.type(), result->type()) || !same_type(param.type(), loop.initial[i].type()))
+      continue;
+    if (taken.insert(result->id()).second) told.push_back(i);
+  }
+  return told;
+}
+
 KeptRounds kept_rounds(const Loop& loop, const Cut& cut, const std::vector<Binding>& ahead,
                        const GradientJob& job) {
   KeptRounds kept;
   kept.cut = cut;
   kept.range = LoopRange::of(loop, job);
   const std::vector<ScalarVar> changing = changing_symbols(loop, ahead);
-  for (const Var& var : cut.kept)
-    (kept.range && fits_rows(var.type(), changing) ? kept.in_rows : kept.on_stack).push_back(var);
+  const std::vector<std::size_t> told = told_by_results(loop, cut, kept.range ? &changing : nullptr);
+  for (const Var& var : cut.kept) {
+    if (!kept.range || !fits_rows(var.type(), changing)) {
+      kept.on_stack.push_back(var);
+      continue;
+    }
+    const auto is = [&](const std::size_t i) { return loop.body->params[i].id() == var.id(); };
+    if (std::any_of(told.begin(), told.end(), is)) continue;
+    const auto begins = [&](const std::size_t i) { return loop.body->results[i].as_var()->id() == var.id(); };
+    const auto found = std::find_if(told.begin(), told.end(), begins);
+    kept.in_rows.push_back({var, found == told.end() ? std::nullopt : std::optional(*found)});
+  }
   // The height of the stack tells the rounds that nobody has counted.
   kept.stack = !kept.range || !kept.on_stack.empty();
   if (kept.stack && kept.on_stack.empty()) kept.on_stack.push_back(loop.body->params.front());
   return kept;
 }
 
-void tell(const KeptRounds& kept, const GradientJob& job) {
-  const auto rounds = kept.range ? kept.range->rounds(job).as_int() : std::nullopt;
-  for (const Var& var : kept.in_rows) {
-    const auto bytes = bytes_of(var.type());
-    job.account->keep(var, "a row a round", bytes && rounds ? std::optional(*bytes * *rounds) : std::nullopt);
+// How many rows its table has, and which one a round writes.
+Scalar rows_of(const RowsOf& rows, const KeptRounds& kept, const GradientJob& job) {
+  const Scalar rounds = kept.range->rounds(job);
+  return rows.begins ? canonical(rounds + Scalar(1)) : rounds;
+}
+Scalar row_at(const RowsOf& rows, const Scalar& index, const KeptRounds& kept) {
+  const Scalar place = kept.range->place(index);
+  return rows.begins ? canonical(place + Scalar(1)) : place;
+}
+
+void tell(const KeptRounds& kept, const Loop& loop, const GradientJob& job) {
+  for (const RowsOf& rows : kept.in_rows) {
+    const auto bytes = bytes_of(rows.value.type());
+    const auto count = rows_of(rows, kept, job).as_int();
+    job.account->keep(rows.value, "a row a round",
+                      bytes && count ? std::optional(*bytes * *count) : std::nullopt);
+    if (rows.begins) job.account->keep(loop.body->params[*rows.begins], "the row of the round before", 0);
   }
   for (const Var& var : kept.on_stack) job.account->keep(var, "on a stack, each round", std::nullopt);
   for (const Binding& binding : kept.cut.again) job.account->keep(binding.var(), "computed again", 0);
@@ -179,12 +232,16 @@ void Reverse::complete_loop(const Binding& binding, const Loop& loop, const Open
     return params.back();
   };
   std::vector<Var> tables;
-  for (const Var& var : kept.in_rows) {
+  for (const RowsOf& rows : kept.in_rows) {
     std::vector<Type> leaves;
-    append_leaf_types(var.type(), leaves);
-    for (const Type& leaf : leaves)
-      tables.push_back(
-          carry(RowTables::empty(kept.range->rounds(job_), *leaf.tensor(), builder_), var.name() + "_rows"));
+    append_leaf_types(rows.value.type(), leaves);
+    std::vector<Expr> first;
+    if (rows.begins) append_leaves(loop.initial[*rows.begins], builder_, first);
+    for (std::size_t i = 0; i < leaves.size(); ++i) {
+      Expr table = RowTables::empty(rows_of(rows, kept, job_), *leaves[i].tensor(), builder_);
+      if (rows.begins) table = job_.rows.with_row(table, first[i], Scalar(0), builder_);
+      tables.push_back(carry(table, rows.value.name() + "_rows"));
+    }
   }
   Var stack;
   if (kept.stack) stack = carry(empty_stack(kept_stack_type(kept.on_stack), "tape", builder_), "tape");
@@ -211,12 +268,12 @@ void Reverse::complete_loop(const Binding& binding, const Loop& loop, const Open
   builder_.set_origin(span);
   std::vector<Expr> results = body.results;
   std::size_t next = 0;
-  for (const Var& var : kept.in_rows) {
+  for (const RowsOf& rows : kept.in_rows) {
     std::vector<Expr> leaves;
-    append_leaves(Expr(var), builder_, leaves);
+    append_leaves(Expr(rows.value), builder_, leaves);
     for (const Expr& leaf : leaves)
       results.push_back(
-          job_.rows.with_row(Expr(tables[next++]), leaf, kept.range->place(use(loop.index)), builder_));
+          job_.rows.with_row(Expr(tables[next++]), leaf, row_at(rows, use(loop.index), kept), builder_));
   }
   if (kept.stack) results.push_back(pushed(Expr(stack), kept.on_stack, "tape", builder_));
   if (!opened.tapes.empty())
@@ -260,9 +317,14 @@ Expr Reverse::loop_back(const Loop& loop, LoopBack& way, const KeptRounds& kept)
   Expr rest;
   if (kept.stack) rest = popped(Expr(params.back()), kept.on_stack, "tape", vars, builder_);
   auto table = kept.tables.begin();
-  for (const Var& var : kept.in_rows) {
-    const Scalar row = kept.range->place(kept.range->mirrored(back.index));
-    vars.insert_or_assign(var.id(), of_rows(var.type(), var.name(), row, table, builder_));
+  const Scalar index = kept.range ? kept.range->mirrored(back.index) : Scalar();
+  for (const RowsOf& rows : kept.in_rows) {
+    const auto read = [&](const Var& var, const Scalar& row, auto from) {
+      vars.insert_or_assign(var.id(), of_rows(var.type(), var.name(), row, from, builder_));
+      return from;
+    };
+    if (rows.begins) read(loop.body->params[*rows.begins], kept.range->place(index), table);
+    table = read(rows.value, row_at(rows, index, kept), table);
   }
   std::vector<Expr> next = replayed(kept.cut, way.body, vars, scalars, builder_);
   if (kept.stack) next.push_back(rest);
@@ -286,8 +348,9 @@ void Reverse::through_loop(const Binding& binding, const Loop& loop, const Adjoi
   const std::vector<Adjoint> arriving = by_result(adjoint, count);
 
   LoopBack way;
-  // A name of a name, right before a loop that begins with it, is one that reading leaves out.
+  // A name of a name or of a tuple, right before a loop that begins with it, is one that reading leaves out.
   const auto carry = [&](Expr first, const Type& type, const std::string& name) {
+    if (!is_leaf(first)) first = builder_.emit(first, "lv");
     for (const Var* var = first.as_var(); var && job_.aliases.contains(var->id()); var = first.as_var())
       first = job_.aliases.at(var->id());
     way.initial.push_back(first);
@@ -297,10 +360,9 @@ void Reverse::through_loop(const Binding& binding, const Loop& loop, const Adjoi
     const Var& param = body.params[i];
     const Expr like =
         count == 1 ? Expr(output) : builder_.emit(tuple_get(Expr(output), static_cast<int>(i), span), "lv");
-    carry(bound(as_expr(arriving[i], param.type(), like), "lv"), param.type(), param.name() + "_adjoint");
+    carry(as_expr(arriving[i], param.type(), like), param.type(), param.name() + "_adjoint");
   }
-  for (const Var& var : free)
-    carry(bound(as_expr({}, var.type(), Expr(var)), "lv"), var.type(), var.name() + "_adjoint");
+  for (const Var& var : free) carry(as_expr({}, var.type(), Expr(var)), var.type(), var.name() + "_adjoint");
   const std::size_t own = way.params.size();
   if (!opened.tapes.empty())
     for (const Expr& tape : tapes) carry(tape, tape.type(), "tape");
@@ -328,7 +390,7 @@ void Reverse::through_loop(const Binding& binding, const Loop& loop, const Adjoi
   builder_.begin_block(false);
   inner.complete(opened.ahead);
   KeptRounds kept = kept_rounds(loop, cut_between(body.params, opened.ahead, way.body), opened.ahead, job_);
-  if (job_.account) tell(kept, job_);
+  if (job_.account) tell(kept, loop, job_);
   complete_loop(binding, loop, opened, kept);
   builder_.set_origin(span);
 
