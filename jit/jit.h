@@ -1,6 +1,7 @@
 // The compiled tier: legalizes, plans and compiles whole functions with LLVM ORC, and calls them.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -54,6 +55,12 @@ CodeCounts code_counts();
 // call does before it runs. `threads`: as in JitOptions; `given`: as in call_giving.
 Footprint footprint_of(const ModulePtr& module, std::string_view name, const std::vector<Value>& args,
                        int threads = 0, const GivenParams& given = {});
+
+// The module as compiled code has it in the end, its memory planned: bodies lifted, loops scheduled, and what
+// is written over what ends written as R.call_tir_inplace. Functions whose callers give something up have
+// copies for that; `given`: what callers from outside give to which function.
+Module planned(const ModulePtr& module, const Target& target,
+               const std::map<std::string, GivenParams>& given = {});
 
 // What compiled code is scheduled for here.
 Target this_machine();

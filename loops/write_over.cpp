@@ -182,7 +182,8 @@ PrimFuncPtr written_over(const PrimFunc& function, const std::vector<WrittenOver
   std::vector<std::size_t> gone;
   for (const WrittenOver& pair : pairs) {
     joined.emplace(function.params[pair.argument].buffer()->id(), *function.params[pair.result].buffer());
-    gone.push_back(pair.argument);
+    made->params[pair.argument] = function.params[pair.result];
+    gone.push_back(pair.result);
   }
   made->body = substitute(function.body, {}, joined);
   std::sort(gone.rbegin(), gone.rend());

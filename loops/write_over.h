@@ -20,7 +20,8 @@ struct WrittenOver {
 // parameter is in two.
 bool may_write_over(const PrimFunc& function, const WrittenOver& pair);
 
-// The function with one parameter for each pair: the result's, which holds the argument when it is entered.
+// The function with one parameter for each pair, in the argument's place: the result's, which holds the
+// argument when it is entered. So the others keep their order, as R.call_tir_inplace wants it.
 PrimFuncPtr written_over(const PrimFunc& function, const std::vector<WrittenOver>& pairs, std::string name);
 
 // Whether it is shown that no run of the function fails.

@@ -48,14 +48,6 @@ namespace {
 constexpr Role given_roles[] = {Role::Parameters, Role::Buffers, Role::Averages, Role::States,
                                 Role::Gradients};
 
-GivenParams given_params(const RoleSignature& roles) {
-  GivenParams given;
-  for (const Role role : given_roles)
-    if (const auto param = roles.param(role)) given.push_back(*param);
-  std::sort(given.begin(), given.end());
-  return given;
-}
-
 void take_back(TrainingState& state, const std::vector<Value>& args, const RoleSignature& roles) {
   const auto tensors = [&](Role role, std::vector<Tensor>& into) {
     if (const auto param = roles.param(role)) into = tensors_of(args[*param]);
@@ -67,6 +59,20 @@ void take_back(TrainingState& state, const std::vector<Value>& args, const RoleS
 }
 
 }  // namespace
+
+GivenParams given_params(const RoleSignature& roles) {
+  GivenParams given;
+  for (const Role role : given_roles)
+    if (const auto param = roles.param(role)) given.push_back(*param);
+  std::sort(given.begin(), given.end());
+  return given;
+}
+
+GivenParams given_in_training(const Function& function) {
+  const std::optional<RoleSignature> roles = roles_of(function);
+  const bool steps = roles && (roles->result(Role::Parameters) || roles->result(Role::Gradients));
+  return steps ? given_params(*roles) : GivenParams();
+}
 
 Value call_with_state_given(Evaluator& evaluator, const TrainingProgram& program, const std::string& function,
                             const RoleSignature& roles, std::vector<Value>& args, TrainingState& state) {

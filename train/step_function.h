@@ -62,6 +62,12 @@ class StepFunction {
 
 Value tuple_of(const std::vector<Tensor>& tensors);
 
+// The parameters of a function with that signature whose tensors `train` gives up: those of the state, and
+// gradients.
+GivenParams given_params(const RoleSignature& roles);
+// The same of any function; none of what is no step, or no part of one.
+GivenParams given_in_training(const Function& function);
+
 // A call whose arguments of the roles of a state, and the gradients among them, are given up; the state has
 // them no more. A failure gives it them back, unless they are lost. `args` is left empty.
 Value call_with_state_given(Evaluator& evaluator, const TrainingProgram& program, const std::string& function,

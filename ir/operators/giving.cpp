@@ -1,12 +1,15 @@
 // The way to evaluators that make use of what is given up.
 #include "ir/operators/giving.h"
 
+#include <utility>
+
 namespace relish {
 
 Value call_giving(Evaluator& evaluator, const ModulePtr& module, std::string_view function,
                   std::vector<Value>& args, const GivenParams& given, OnFailure on_failure) {
   if (auto* giving = dynamic_cast<GivingEvaluator*>(&evaluator))
     return giving->call_giving(module, function, args, given, on_failure);
+  if (on_failure == OnFailure::Lost) return evaluator.call(module, function, std::exchange(args, {}));
   Value result = evaluator.call(module, function, args);
   args.clear();
   return result;

@@ -7,9 +7,13 @@
 #include "ir/calls/direct_calls.h"
 #include "ir/rewriting/rewrite.h"
 #include "jit/graph/codegen_graph.h"
+#include "jit/jit.h"
 #include "jit/steps/compilable.h"
+#include "jit/steps/planned_module.h"
+#include "loops/prim_calls.h"
 #include "schedule/fuse.h"
 #include "schedule/schedule.h"
+#include "support/big_stack.h"
 #include "transform/legalize.h"
 #include "transform/lift_bodies.h"
 
@@ -21,19 +25,6 @@ namespace {
 void before_schedule(std::vector<WatchedKernel>& kernels, const Module& unscheduled) {
   for (WatchedKernel& kernel : kernels)
     if (const PrimFuncPtr found = unscheduled.prim_func(kernel.function->name)) kernel.function = found;
-}
-
-// The stored leaves of the parameters that callers give up.
-step::Donated donated_leaves(const FunctionSteps& steps, const GivenParams& given) {
-  step::Donated donated;
-  if (given.empty()) return donated;
-  for (std::size_t i = 0; i < steps.params.size(); ++i) {
-    const bool gives = std::find(given.begin(), given.end(), i) != given.end();
-    for_each_leaf(steps.params[i], [&](const ValueTree& leaf) {
-      if (leaf.has_storage()) donated.push_back(gives && leaf.kind == ValueTree::TensorLeaf);
-    });
-  }
-  return donated;
 }
 
 Module part_of(const Module& module, const std::vector<GlobalFunction>& functions) {
@@ -136,3 +127,18 @@ std::shared_ptr<const Compiled> plan(const Target& target, const Module& module,
 }
 
 }  // namespace relish::jit
+
+namespace relish {
+
+Module planned(const ModulePtr& module, const Target& target,
+               const std::map<std::string, GivenParams>& given) {
+  Module made;
+  with_big_stack([&] {
+    const Module written = prim_calls_inlined(module);
+    made = jit::planned_module(jit::lowered_program(written, UnknownShapes::Kept, target), written.names(),
+                               given);
+  });
+  return made;
+}
+
+}  // namespace relish

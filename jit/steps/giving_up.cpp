@@ -128,9 +128,14 @@ class GivingUp {
     if (pairs.empty()) return;
     kernel.callee = program_.written_over(*kernel.callee, pairs);
     kernel.fault = nullptr;
+    std::vector<bool> joined(kernel.args.size(), false);
+    for (const WrittenOver& pair : pairs) {
+      kernel.args[pair.argument] = kernel.args[pair.result];
+      joined[pair.result] = true;
+    }
     std::size_t kept = 0;
-    for (std::size_t i = 0; i < taken.size(); ++i)
-      if (!taken[i]) kernel.args[kept++] = kernel.args[i];
+    for (std::size_t i = 0; i < joined.size(); ++i)
+      if (!joined[i]) kernel.args[kept++] = kernel.args[i];
     kernel.args.resize(kept);
   }
 

@@ -51,7 +51,7 @@ ValueTree StepMaker::call_kernel(const PrimFuncPtr& callee, const CallTir& call,
                   .copies_written = copies_written};
   take_arguments(made);
   const ValueTree results = take_results(made);
-  step::CallKernel kernel{callee, {}, {}, fault_of(expr)};
+  step::CallKernel kernel{callee, {}, {}, fault_of(expr), &expr.node()};
   for (std::size_t i = 0; i < made.layout.size(); ++i) kernel.args.push_back(operand(made, i));
   ValueTree returned;
   if (callee->result_dtype) {
@@ -172,7 +172,7 @@ ValueTree StepMaker::function_call(const FunctionCall& call, const Expr& expr) {
   for (std::size_t i = 0; i < call.args.size(); ++i) args.push_back(argument(call.args[i], *callee, i));
   const bool owned = lifted_function(program_.functions(), callee->name).owns_results;
   ValueTree made = owned ? tree(expr.type(), Place::Returned) : result_of(*callee, args);
-  emit(step::CallFunction{callee, std::move(args), made});
+  emit(step::CallFunction{callee, std::move(args), made, {}, &expr.node()});
   return made;
 }
 

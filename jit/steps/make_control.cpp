@@ -36,7 +36,8 @@ ValueTree StepMaker::call_region(const Region& region, const Captured& captured,
       for_each_leaf(arg, [&](const ValueTree& leaf) { stored += leaf.has_storage() ? 1 : 0; });
     donated.resize(stored, false);
   }
-  emit(step::CallFunction{callee, std::move(args), made, std::move(donated)});
+  emit(step::CallFunction{callee, std::move(args), made, std::move(donated),
+                          &region.blocks[0].bindings[0].value().node()});
   return made;
 }
 

@@ -83,7 +83,14 @@ PrimFuncPtr ProgramSteps::written_over(const PrimFunc& kernel, const std::vector
     name = fmt::format("{}_in_place{}", kernel.name, number);
   const PrimFuncPtr written = relish::written_over(*unscheduled(kernel), pairs, name);
   in_place_.set(written);
-  return scheduled_in_place_.emplace(std::move(key), schedule(written, program_->target)).first->second;
+  const PrimFuncPtr scheduled = schedule(written, program_->target);
+  joined_.emplace(scheduled.get(), pairs);
+  return scheduled_in_place_.emplace(std::move(key), scheduled).first->second;
+}
+
+const std::vector<WrittenOver>* ProgramSteps::joined_in(const PrimFunc& kernel) const {
+  const auto found = joined_.find(&kernel);
+  return found == joined_.end() ? nullptr : &found->second;
 }
 
 const KernelFacts& ProgramSteps::kernel(const PrimFunc& function) {

@@ -54,6 +54,8 @@ class ProgramSteps {
   PrimFuncPtr written_over(const PrimFunc& kernel, const std::vector<WrittenOver>& pairs);
   // Those kernels before their loops were scheduled.
   const Module& kernels_in_place() const { return in_place_; }
+  // What such a kernel joins of the one that it was made of; null of another kernel.
+  const std::vector<WrittenOver>* joined_in(const PrimFunc& kernel) const;
   const KernelFacts& kernel(const PrimFunc& function);
 
   const Module& module() const { return lifted_.module; }
@@ -69,6 +71,7 @@ class ProgramSteps {
   std::map<std::pair<const Function*, step::Donated>, std::unique_ptr<const FunctionSteps>> steps_;
   std::vector<const FunctionSteps*> with_donations_;
   std::map<std::string, PrimFuncPtr> scheduled_in_place_;  // by kernel and pairs
+  std::unordered_map<const PrimFunc*, std::vector<WrittenOver>> joined_;
   Module in_place_;
   std::unordered_map<const PrimFunc*, KernelFacts> kernels_;
 };

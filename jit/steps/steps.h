@@ -132,6 +132,7 @@ struct CallKernel {
   std::vector<PlaceId> args;
   std::optional<PlaceId> result;  // the scalar that it returns
   std::shared_ptr<const OperatorFault> fault;
+  const ExprNode* origin = nullptr;  // the call in the function's text
 };
 // Which stored leaves of the arguments of a function, in order, its caller gives up; empty: none.
 using Donated = std::vector<bool>;
@@ -141,6 +142,7 @@ struct CallFunction {
   std::vector<ValueTree> args;
   ValueTree result;
   Donated donated = {};
+  const ExprNode* origin = nullptr;  // the call in the function's text
 };
 // A function of a native library. Destinations stand among the arguments; `result` is what it returns.
 struct CallNative {

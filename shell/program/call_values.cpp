@@ -300,9 +300,13 @@ std::vector<Value> make_arguments(const Module& module, const std::string& funct
     if (!known && !inputs.ignore_extra) surplus(name, "--params");
     if (known) from_file.emplace(name, &tensor);
   }
+  static const ScriptValue zeros{std::string("zeros")};
   std::string missing;
   for (const Leaf& leaf : leaves) {
-    if (!given.count(leaf.path) && !from_file.count(leaf.path))
+    if (given.count(leaf.path) || from_file.count(leaf.path)) continue;
+    if (inputs.zeros_for_missing && leaf.type.tensor())
+      given.emplace(leaf.path, &zeros);
+    else
       missing += (missing.empty() ? "" : ", ") + leaf.path;
   }
   if (!missing.empty()) {

@@ -19,6 +19,7 @@ struct CallInputs {
   NamedTensors params;
   std::vector<std::pair<std::string, std::int64_t>> dims;
   bool ignore_extra = false;
+  bool zeros_for_missing = false;  // tensors that are not given have zeros
   std::uint64_t seed = 0;
 };
 

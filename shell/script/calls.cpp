@@ -1,12 +1,14 @@
 // Calls in scripts: functions of modules and of the script, operators, built-ins, commands, methods.
 #include <algorithm>
 
+#include "ir/operators/giving.h"
 #include "shell/foreign_options.h"
 #include "shell/program/program_file.h"
 #include "shell/script/builtins.h"
 #include "shell/script/convert.h"
 #include "shell/script/methods.h"
 #include "shell/script/named_trees.h"
+#include "shell/script/replaced_names.h"
 #include "shell/script/script_calls.h"
 #include "support/choices.h"
 #include "support/counted.h"
@@ -222,6 +224,50 @@ std::vector<NamedValue> ScriptCalls::arguments_of(const ast::Call& call) {
   return result;
 }
 
+ScriptValue ScriptCalls::value_while_rebinding(const ast::Assignment* assignment, const ast::Expr& value) {
+  struct Restore {
+    const ast::Assignment*& place;
+    const ast::Assignment* before;
+    ~Restore() { place = before; }
+  } const restore{rebinding_, std::exchange(rebinding_, assignment)};
+  return value_of(value);
+}
+
+// donate(p), where that is no function of the script.
+bool ScriptCalls::is_donation(const ast::Expr& argument) const {
+  const auto* call = argument.as<ast::Call>();
+  const auto* callee = call ? call->callee->as<ast::Name>() : nullptr;
+  return callee && callee->id == "donate" && !slot_of(*callee) && !variable(*callee);
+}
+
+void ScriptCalls::hand_over(const ast::Name& name) {
+  if (NameSlot* slot = slot_of(name)) {
+    slot->value = {};
+    slot->bound = false;
+  } else {
+    environment_.hand_over(environment_.place_of(name.id));
+  }
+}
+
+std::vector<NamedValue> ScriptCalls::arguments_to_give(const ast::Call& call) {
+  std::vector<NamedValue> arguments = arguments_of(call);
+  // `*` and `**` stand for arguments that nobody counts here.
+  const auto is_plain = [](const ast::Argument& argument) { return argument.stars == 0; };
+  if (!std::all_of(call.arguments.begin(), call.arguments.end(), is_plain)) return arguments;
+  const bool rebinds = rebinding_ && rebinding_->value->as<ast::Call>() == &call;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const ast::Expr& written = *call.arguments[i].value;
+    const auto* name = rebinds ? written.as<ast::Name>() : nullptr;
+    if (is_donation(written)) {
+      arguments[i].given = true;
+    } else if (name && is_replaced(*rebinding_, *name) && (slot_of(*name) || !inside_.library)) {
+      hand_over(*name);
+      arguments[i].given = true;
+    }
+  }
+  return arguments;
+}
+
 // help(gradient) and doc(R.nn.relu) are of the name, as help("gradient") is, where it is bound to nothing.
 std::vector<NamedValue> ScriptCalls::names_of(const ast::Call& call) {
   if (call.arguments.size() == 1 && call.arguments[0].stars == 0 && call.arguments[0].name.empty()) {
@@ -239,7 +285,8 @@ ScriptValue ScriptCalls::value_of_call(const ast::Call& call, Span span) {
     if (const ScriptValue* value = variable(*name)) {
       const ScriptValue kept = *value;
       check_callable(kept, *call.callee);
-      return this->call(kept, arguments_of(call), span);
+      return this->call(kept, kept.as<FunctionReference>() ? arguments_to_give(call) : arguments_of(call),
+                        span);
     }
     if (slot_of(*name) || !namespaces().known(name->id)) return call_by_name(*name, call, span);
   }
@@ -333,7 +380,7 @@ ScriptValue ScriptCalls::call_by_name(const ast::Name& callee, const ast::Call& 
     const auto* module = names().find(candidate)->as<ModulePtr>();
     if (module && (*module)->find(name)) owners.push_back({*module, name});
   }
-  if (owners.size() == 1) return call_function(owners[0], arguments_of(call), span);
+  if (owners.size() == 1) return call_function(owners[0], arguments_to_give(call), span);
   if (owners.empty() && observer()) {
     if (const auto value = observer()->unbound(name, call.callee->span))
       return this->call(*value, arguments_of(call), span);
@@ -360,7 +407,7 @@ ScriptValue ScriptCalls::call_method(const ast::Attribute& method, const ast::Ca
   }
   ScriptValue object = place ? value_at(*place) : value_of(*method.object);
   if (const auto* module = object.as<ModulePtr>(); module && (*module)->find(method.name)) {
-    return call_function({*module, method.name}, arguments_of(call), span);
+    return call_function({*module, method.name}, arguments_to_give(call), span);
   } else if (const ScriptValue* own = module ? library_function(*module, method.name) : nullptr) {
     return this->call(*own, arguments_of(call), span);
   }
@@ -459,12 +506,15 @@ ScriptValue ScriptCalls::call_function(const FunctionReference& function, std::v
                                 fmt::format("argument '{}' of {}", parameters[i].name, function.name)));
   }
   // A donated value must have no other holder.
+  GivenParams gives;
+  for (std::size_t i = 0; i < given.size(); ++i)
+    if (given[i]->given) gives.push_back(i);
   arguments.clear();
   try {
     poll_interrupt(span);
     if (options_.observer) options_.observer->called(function, values);
-    return trees.result(
-        from_runtime(session_.evaluator().call(function.module, function.name, std::move(values))));
+    return trees.result(from_runtime(
+        call_giving(session_.evaluator(), function.module, function.name, std::move(values), gives)));
   } catch (Failure& failure) {
     if (options_.observer && failure.error_class() == ErrorClass::Data) options_.observer->refused(function);
     // A value that does not fit is the argument's fault; what its parameter takes is a note.

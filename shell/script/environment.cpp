@@ -70,6 +70,12 @@ void Environment::set_at(std::uint32_t place, ScriptValue value) {
 
 ScriptValue Environment::take(std::string_view name) {
   const std::uint32_t place = place_of(name);
+  ScriptValue value = hand_over(place);
+  entries_[place].bound = false;
+  return value;
+}
+
+ScriptValue Environment::hand_over(std::uint32_t place) {
   Entry& entry = entries_[place];
   RELISH_CHECK(entry.bound);
   if (entry.value.is_unread()) read(entry);
@@ -77,7 +83,6 @@ ScriptValue Environment::take(std::string_view name) {
   std::erase_if(changes_, [&](const Change& change) { return change.place == place; });
   if (recording_) changes_.push_back({place, std::nullopt});
   if (!entry.touched) note_touched(place);
-  entry.bound = false;
   return std::exchange(entry.value, {});
 }
 

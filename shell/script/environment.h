@@ -43,6 +43,8 @@ class Environment {
   // Unbinds the name and hands its value over, as the only holder if nobody else has it. Undo does not bring
   // it back.
   ScriptValue take(std::string_view name);
+  // The same of a bound name that the statement binds anew: until it does the name stands for nothing.
+  ScriptValue hand_over(std::uint32_t place);
   // Unbinds a name that is bound.
   void remove(std::string_view name);
   std::vector<std::string> names() const;  // sorted

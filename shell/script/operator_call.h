@@ -21,6 +21,7 @@ struct NamedValue {
   std::string name;
   ScriptValue value;
   Span span;
+  bool given = false;  // the caller gives up what it holds
 };
 
 class OperatorCalls {

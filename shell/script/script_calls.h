@@ -31,7 +31,19 @@ class ScriptCalls : public ScriptFunctions {
   ScriptValue call_method(const ast::Attribute& method, const ast::Call& call, Span span);
   ScriptValue call_command(const Command& command, std::vector<NamedValue> arguments, Span span);
   std::vector<NamedValue> arguments_of(const ast::Call& call);
+  // Those of a function of a module. Names that the call's statement binds anew have their values no more.
+  std::vector<NamedValue> arguments_to_give(const ast::Call& call);
   std::vector<NamedValue> names_of(const ast::Call& call);
+
+  // The value of an assignment whose call may be given what the assignment's names hold; null: of another
+  // one.
+  ScriptValue value_while_rebinding(const ast::Assignment* assignment, const ast::Expr& value);
+
+ private:
+  bool is_donation(const ast::Expr& argument) const;
+  void hand_over(const ast::Name& name);
+
+  const ast::Assignment* rebinding_ = nullptr;
 };
 
 }  // namespace relish

@@ -1,10 +1,12 @@
 // Transforms on generated programs: the result verifies, keeps the round-trip law, and computes what it
 // should.
 #include <cmath>
+#include <numeric>
 
 #include "ir/calls/entry.h"
 #include "ir/printer/printer.h"
 #include "ir/verify/verify.h"
+#include "jit/jit.h"
 #include "schedule/fuse.h"
 #include "schedule/schedule.h"
 #include "tests/generate/checks.h"
@@ -64,11 +66,15 @@ class PassCheck {
       return to_dataflow(canonicalize(
           simplify(fold(eliminate_common_values(canonicalize(unroll(inline_calls(*program_.module))))))));
     });
+    // The table of the compiled tier, pass by pass.
+    check("lift", program_.inputs, true, [&] { return lift_bodies(*program_.module).module; });
     check("legalize", program_.inputs, program_.agreement <= 3, [&] { return legalize(*program_.module); });
     check("fuse", program_.inputs, program_.agreement <= 3, [&] { return fuse(legalize(*program_.module)); });
     check("schedule", program_.inputs, false, [&] { return schedule(fuse(legalize(*program_.module))); });
     check("schedule in small tiles", program_.inputs, false,
           [&] { return schedule(fuse(legalize(*program_.module)), test::small_tiles); });
+    check("plan", program_.inputs, false,
+          [&] { return planned(program_.module, test::small_tiles, given()); });
     if (tally_.contains("legalize accepted")) ++tally_["compared"];
     bind();
     lift();
@@ -77,6 +83,13 @@ class PassCheck {
   }
 
  private:
+  // Callers of main give all that they have.
+  std::map<std::string, GivenParams> given() const {
+    GivenParams all(program_.inputs.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return {{"main", std::move(all)}};
+  }
+
   // A pass may refuse a program by its rules; what it accepts must hold. `exact`: to the bit.
   template <class Pass>
   void check(const char* name, const std::vector<Value>& inputs, bool exact, Pass&& pass) {

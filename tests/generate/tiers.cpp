@@ -106,6 +106,31 @@ std::string compare(const Value& found, const Value& wanted, const Value* wide, 
   return same_bits(found, wanted) ? "" : "the values differ";
 }
 
+// With memory of its own.
+Value copied(const Value& value) {
+  if (value.is_tensor()) return value.tensor().copy();
+  if (!value.is_tuple()) return value;
+  std::vector<Value> fields;
+  for (const Value& field : value.fields()) fields.push_back(copied(field));
+  return Value::tuple(std::move(fields));
+}
+
+// Of a call whose caller gives all arguments up, so that results may take their places.
+Outcome outcome_of_giving(const Program& program) {
+  std::vector<Value> args;
+  GivenParams all;
+  for (const Value& input : program.inputs) {
+    all.push_back(args.size());
+    args.push_back(copied(input));
+  }
+  try {
+    return {call_giving(compiled(1), program.module, "main", std::move(args), all), ""};
+  } catch (const Failure& failure) {
+    if (failure.error_class() == ErrorClass::Internal) throw;
+    return {std::nullopt, text_of(failure)};
+  }
+}
+
 }  // namespace
 
 bool is_not_lowered(const Outcome& outcome) {
@@ -116,14 +141,21 @@ std::vector<std::string> tier_findings(const Program& program, Tally& tally) {
   std::vector<std::string> findings;
   const Outcome wanted = outcome_of(reference(), program.module, "main", program.inputs);
   const Outcome one = outcome_of(compiled(1), program.module, "main", program.inputs);
-  const Outcome two = outcome_of(compiled(2), program.module, "main", program.inputs);
+  const auto differs = [&](const Outcome& other) {
+    return one.fault != other.fault || (one.value && other.value && !same_bits(*one.value, *other.value));
+  };
   if (wanted.value) ++tally["ran"];
   if (wanted.value && !program.options.special_values) {
     ++tally["ran on ordinary values"];
     if (is_finite(*wanted.value)) ++tally["finite"];
   }
-  if (one.fault != two.fault || (one.value && two.value && !same_bits(*one.value, *two.value)))
-    findings.push_back("the bits depend on the number of threads");
+  for (const int threads : {1, 2, 3})
+    if (differs(outcome_of(compiled(threads), program.module, "main", program.inputs)))
+      findings.push_back(fmt::format("the bits depend on the number of threads: {}", threads));
+  if (program.options.seed % 8 == 3) {
+    ++tally["given"];
+    if (differs(outcome_of_giving(program))) findings.push_back("the bits depend on who owns the arguments");
+  }
   if (is_not_lowered(one)) return findings;
   ++tally["compiled"];
   if (one.fault != wanted.fault) {

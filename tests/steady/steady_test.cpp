@@ -15,15 +15,29 @@
 #include "support/limits.h"
 #include "support/memory.h"
 #include "support/memory_reserve.h"
+#include "tests/steady/counts.h"
 #include "tests/unit/jit/helpers.h"
 #include "tests/unit/jit/texts.h"
 #include "transform/setup_trainer.h"
 
-namespace {
+namespace relish::test {
 
 std::atomic<std::uint64_t> news{0};
 
-}  // namespace
+}  // namespace relish::test
+
+namespace relish::test {
+
+std::uint64_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::uint64_t whole_pages = 0, resident_pages = 0;
+  file >> whole_pages >> resident_pages;
+  return resident_pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace relish::test
+
+using relish::test::news;
 
 // Counts what the whole program allocates.
 void* operator new(std::size_t size) {
@@ -270,13 +284,6 @@ ModulePtr small() {
                      "    @R.function\n"
                      "    def main(x: R.Tensor((4, 8), \"float32\"), w: R.Tensor((8, 3), \"float32\")):\n"
                      "        return R.nn.softmax(R.matmul(x, w))\n");
-}
-
-std::uint64_t resident_bytes() {
-  std::ifstream file("/proc/self/statm");
-  std::uint64_t whole_pages = 0, resident_pages = 0;
-  file >> whole_pages >> resident_pages;
-  return resident_pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
 // What so many rounds of compiling, running and dropping leave in memory.

@@ -10,6 +10,7 @@
 #include "shell/script/convert.h"
 #include "support/render.h"
 #include "support/source.h"
+#include "train/step_function.h"
 
 namespace relish::commands_memory {
 namespace {
@@ -17,8 +18,8 @@ namespace {
 constexpr std::int64_t most_rows = 10'000;
 
 constexpr Option own_options[] = {
-    {"donate", OptionKind::Names, "",
-     "parameters whose tensors the caller gives up, as `time` does with --carry"},
+    {"donate", OptionKind::Names, "of a trainer's function what `train` gives up",
+     "parameters whose tensors the caller gives up, as `time` does with --carry; an empty list: none"},
     {"top", OptionKind::Integer, "10", "number of tensors that are shown, the largest first"},
     {"json", OptionKind::Flag, "", "one JSON object", 0, in_shell},
 };
@@ -135,6 +136,10 @@ ScriptValue dict_of(const Footprint& found, std::size_t rows) {
 // By number.
 std::vector<std::size_t> donated_parameters(const Invocation& invocation, const std::string& function) {
   std::vector<std::size_t> found;
+  if (!invocation.given("donate")) {
+    const FunctionPtr step = invocation.module->function(function);
+    return step ? given_in_training(*step) : found;
+  }
   const std::vector<CallParameter> parameters = call_parameters(*invocation.module, function);
   for (const std::string& name : invocation.names("donate")) {
     const auto known = std::find_if(parameters.begin(), parameters.end(),
@@ -156,7 +161,9 @@ ScriptValue run(Invocation& invocation) {
   if (top < 0 || top > most_rows)
     invocation.refuse_value("top", fmt::format("found {}; expected an int from 0 to {}", top, most_rows));
   const std::string function = function_of(invocation);
-  const std::vector<Value> arguments = make_arguments(*invocation.module, function, call_inputs(invocation));
+  CallInputs inputs = call_inputs(invocation);
+  inputs.zeros_for_missing = true;  // sizes decide, not numbers
+  const std::vector<Value> arguments = make_arguments(*invocation.module, function, inputs);
   const Footprint found = footprint_of(invocation.module, function, arguments, settings.threads,
                                        donated_parameters(invocation, function));
   const std::size_t rows = std::min(found.parts.size(), static_cast<std::size_t>(top));
@@ -179,7 +186,8 @@ const Command command_memory{
         "The most that is held at one time, with the arguments, and the largest tensors with their lines: "
         "arguments, constants, results, values with memory of their own, temporaries, which share the arena of "
         "their function, and buffers of kernels, of which each thread has its own. A donated argument ends where "
-        "it has its last use, or a result takes its place. Nothing is compiled or run. "
+        "it has its last use, or a result takes its place; what a trainer's function says of itself tells "
+        "what `train` gives up. A tensor without a value is one of zeros. Nothing is compiled or run. "
         "`at least` stands where some sizes are known only when it runs.",
 };
 

@@ -73,15 +73,15 @@ TEST_CASE("buffers of other makes, and one buffer, are no pair", "[loops]") {
   CHECK_FALSE(may_write_over(*mixed, {0, 1}));
 }
 
-TEST_CASE("the joined function has the result's parameter for both", "[loops]") {
+TEST_CASE("the joined function has the result's parameter in the argument's place", "[loops]") {
   const PrimFuncPtr joined = written_over(*function(update), {{0, 2}}, "g");
   REQUIRE(joined->params.size() == 2);
   CHECK(joined->name == "g");
-  CHECK(joined->params[0].name() == "B");
-  CHECK(joined->params[1].name() == "C");
+  CHECK(joined->params[0].name() == "C");
+  CHECK(joined->params[1].name() == "B");
   const std::vector<ParamAccess> accesses = param_accesses(*joined);
-  CHECK(accesses[1].read);
-  CHECK(accesses[1].written);
+  CHECK(accesses[0].read);
+  CHECK(accesses[0].written);
   CHECK(never_faults(*joined));
   CHECK_FALSE(never_faults(*function("    for i, j in T.grid(8, 9):\n        C[i, j] = A[i, j]\n")));
   CHECK_FALSE(never_faults(*function("    for i, j in T.grid(9, 8):\n        C[i, j] = A[0, 0]\n")));
