@@ -35,6 +35,14 @@ Expr leaf_of(const Value& value, Span span) {
   return tuple(std::move(fields), span);
 }
 
+// No constant says where it is.
+bool names_device(const Type& type) {
+  if (const TupleType* fields = type.tuple())
+    return std::any_of(fields->fields.begin(), fields->fields.end(), names_device);
+  const TensorType* tensor = type.tensor();
+  return tensor && !tensor->vdevice.empty();
+}
+
 class Folder : public BindingReplacer {
  public:
   explicit Folder(std::size_t most_growth) : most_growth_(most_growth) {}
@@ -104,7 +112,7 @@ class Folder : public BindingReplacer {
       args.push_back(*std::move(value));
     }
     // Ones, zeros and their like say more in a word than in numbers.
-    if (!has_tensor || result_bytes(written.type()) > bytes) return written;
+    if (!has_tensor || names_device(written.type()) || result_bytes(written.type()) > bytes) return written;
     try {
       const Value value = evaluate_operator(call, args, written.span());
       const Expr leaf = bytes_of(value) <= bytes ? leaf_of(value, written.span()) : Expr();

@@ -77,7 +77,7 @@ class ParamLifter {
     return made;
   }
 
-  // `globals`: names of the module's functions, which in older dialects stand for these in the text.
+  // `globals`: names of the module and of its functions, which in older dialects stand for these in the text.
   FunctionPtr rest(const std::vector<std::string>& globals) const {
     Function made = source_;
     made.params = inputs_;
@@ -93,7 +93,10 @@ class ParamLifter {
     for (const Var& var : taken_) {
       if (lifted_.contains(var.id())) {
         const std::string wanted = prints_as_itself(var.name()) ? var.name() : "weight";
-        const std::string name = taken.insert(wanted).second ? wanted : names.fresh_name(wanted);
+        const bool free = taken.insert(wanted).second;
+        if (free) names.reserve_name(wanted);
+        const std::string name = free ? wanted : names.fresh_name(wanted);
+        taken.insert(name);
         made.params.emplace_back(name, var.type(), false, var.span());
         own.emplace(var.id(), Expr(made.params.back()));
       } else {
@@ -185,7 +188,9 @@ Module lift_params(const Module& module) {
     if (!weights) continue;
     const ParamLifter lifter(*function, *weights);
     if (!lifter.lifts()) continue;
-    const FunctionPtr rest = lifter.rest(module.names());
+    std::vector<std::string> globals = module.names();
+    globals.push_back(module.name);
+    const FunctionPtr rest = lifter.rest(globals);
     if (!lifter.tells_sizes(*rest)) continue;
     Function transform = lifter.transform(name + "_transform_params");
     check_replaces(result, transform);
