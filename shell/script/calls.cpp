@@ -8,7 +8,6 @@
 #include "shell/script/convert.h"
 #include "shell/script/methods.h"
 #include "shell/script/named_trees.h"
-#include "shell/script/replaced_names.h"
 #include "shell/script/script_calls.h"
 #include "support/choices.h"
 #include "support/counted.h"
@@ -222,50 +221,6 @@ std::vector<NamedValue> ScriptCalls::arguments_of(const ast::Call& call) {
     }
   }
   return result;
-}
-
-ScriptValue ScriptCalls::value_while_rebinding(const ast::Assignment* assignment, const ast::Expr& value) {
-  struct Restore {
-    const ast::Assignment*& place;
-    const ast::Assignment* before;
-    ~Restore() { place = before; }
-  } const restore{rebinding_, std::exchange(rebinding_, assignment)};
-  return value_of(value);
-}
-
-// donate(p), where that is no function of the script.
-bool ScriptCalls::is_donation(const ast::Expr& argument) const {
-  const auto* call = argument.as<ast::Call>();
-  const auto* callee = call ? call->callee->as<ast::Name>() : nullptr;
-  return callee && callee->id == "donate" && !slot_of(*callee) && !variable(*callee);
-}
-
-void ScriptCalls::hand_over(const ast::Name& name) {
-  if (NameSlot* slot = slot_of(name)) {
-    slot->value = {};
-    slot->bound = false;
-  } else {
-    environment_.hand_over(environment_.place_of(name.id));
-  }
-}
-
-std::vector<NamedValue> ScriptCalls::arguments_to_give(const ast::Call& call) {
-  std::vector<NamedValue> arguments = arguments_of(call);
-  // `*` and `**` stand for arguments that nobody counts here.
-  const auto is_plain = [](const ast::Argument& argument) { return argument.stars == 0; };
-  if (!std::all_of(call.arguments.begin(), call.arguments.end(), is_plain)) return arguments;
-  const bool rebinds = rebinding_ && rebinding_->value->as<ast::Call>() == &call;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const ast::Expr& written = *call.arguments[i].value;
-    const auto* name = rebinds ? written.as<ast::Name>() : nullptr;
-    if (is_donation(written)) {
-      arguments[i].given = true;
-    } else if (name && is_replaced(*rebinding_, *name) && (slot_of(*name) || !inside_.library)) {
-      hand_over(*name);
-      arguments[i].given = true;
-    }
-  }
-  return arguments;
 }
 
 // help(gradient) and doc(R.nn.relu) are of the name, as help("gradient") is, where it is bound to nothing.

@@ -41,7 +41,7 @@ class ScriptCalls : public ScriptFunctions {
 
  private:
   bool is_donation(const ast::Expr& argument) const;
-  void hand_over(const ast::Name& name);
+  bool hand_over(const ast::Name& name);
 
   const ast::Assignment* rebinding_ = nullptr;
 };
