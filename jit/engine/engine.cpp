@@ -8,7 +8,6 @@
 #include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
-#include <llvm/Target/TargetMachine.h>
 
 #include <algorithm>
 #include <atomic>
@@ -95,9 +94,8 @@ CodeUnit::CodeUnit(const Machine& machine, std::string_view name, Effort effort)
     : effort(effort), context(std::make_unique<llvm::LLVMContext>()) {
   context->setDiscardValueNames(true);  // those of registers: nothing asks for them, and they make keys long
   module = std::make_unique<llvm::Module>(llvm::StringRef(name.data(), name.size()), *context);
-  const std::unique_ptr<llvm::TargetMachine> target = machine.target_machine(effort);
-  module->setTargetTriple(target->getTargetTriple().str());
-  module->setDataLayout(target->createDataLayout());
+  module->setTargetTriple(machine.module_triple());
+  module->setDataLayout(machine.data_layout());
 }
 
 CodeUnit::~CodeUnit() = default;

@@ -136,7 +136,10 @@ Machine::Machine() {
   }
   std::sort(differing.begin(), differing.end());
   features_ = llvm::join(differing, ",");
-  target_for_schedules_ = tiles_of(*target_machine(Effort::Optimize));
+  const std::unique_ptr<llvm::TargetMachine> whole = target_machine(Effort::Optimize);
+  module_triple_ = whole->getTargetTriple().str();
+  data_layout_ = whole->createDataLayout().getStringRepresentation();
+  target_for_schedules_ = tiles_of(*whole);
 }
 
 std::unique_ptr<llvm::TargetMachine> Machine::target_machine(Effort effort) const {

@@ -32,6 +32,9 @@ class Machine {
 
   const TargetTraits& traits() const { return traits_; }
   const std::string& processor() const { return cpu_; }
+  // What a module says of its target. Kept, as to make a target machine takes as long as many a unit of code.
+  const std::string& module_triple() const { return module_triple_; }
+  const std::string& data_layout() const { return data_layout_; }
   // All that code depends on of the machine that it is made for.
   std::string identity() const { return triple_ + " " + cpu_ + " " + features_; }
   const Target& scheduled_for() const { return target_for_schedules_; }
@@ -44,6 +47,7 @@ class Machine {
  private:
   const llvm::Target* target_ = nullptr;
   std::string triple_, cpu_, features_;
+  std::string module_triple_, data_layout_;
   TargetTraits traits_;
   Target target_for_schedules_;
 };
