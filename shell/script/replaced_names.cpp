@@ -1,9 +1,7 @@
-// Looking for names among targets and arguments.
+// Looking for names among targets.
 #include "shell/script/replaced_names.h"
 
 #include <algorithm>
-
-#include "frontend/text/ast_walk.h"
 
 namespace relish {
 namespace {
@@ -14,7 +12,7 @@ const std::vector<ast::ExprPtr>* items_of_target(const ast::Expr& target) {
   return nullptr;
 }
 
-// What is bound may be looked at only behind the call: an item, as xs[i] is, is found by names.
+// An item, as xs[i] is, is found by names behind the call, which must have their values still.
 bool holds_names_only(const ast::Expr& target) {
   if (target.as<ast::Name>()) return true;
   const std::vector<ast::ExprPtr>* items = items_of_target(target);
@@ -32,18 +30,11 @@ bool binds(const ast::Expr& target, const std::string& id) {
 }  // namespace
 
 bool is_replaced(const ast::Assignment& assignment, const ast::Name& argument) {
-  bool bound = false;
-  for (const ast::ExprPtr& target : assignment.targets) {
-    if (!holds_names_only(*target)) return false;
-    bound = bound || binds(*target, argument.id);
-  }
-  if (!bound) return false;
-  int mentions = 0;
-  ast::for_each_expr(*assignment.value, [&](const ast::Expr& expr) {
-    const auto* name = expr.as<ast::Name>();
-    if (name && name->id == argument.id) ++mentions;
-  });
-  return mentions == 1;
+  const auto& targets = assignment.targets;
+  return std::all_of(targets.begin(), targets.end(),
+                     [](const ast::ExprPtr& target) { return holds_names_only(*target); }) &&
+         std::any_of(targets.begin(), targets.end(),
+                     [&](const ast::ExprPtr& target) { return binds(*target, argument.id); });
 }
 
 }  // namespace relish
