@@ -125,6 +125,8 @@ class Options {
   double real(const CatalogOption& option, const Attribute& value) const {
     if (const auto* real = value.as<double>(); real && std::isfinite(*real)) return *real;
     if (const auto* integer = value.as<std::int64_t>()) return static_cast<double>(*integer);
+    if (const auto* real = value.as<double>())
+      refuse(owner_, "option.value", fmt::format("{} is {}, expected a finite number", option.name, *real));
     refuse(owner_, "option.value", fmt::format("{} must be a finite number", option.name));
   }
 

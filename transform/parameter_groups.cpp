@@ -26,10 +26,15 @@ void check_group(const ParameterGroup& group, const std::vector<std::string>& na
     const bool known = name == "lr" || name == "weight_decay";
     const std::optional<double> number = known ? number_of(value) : std::nullopt;
     if (number && std::isfinite(*number) && *number >= 0) continue;
+    if (number) {
+      fail(ErrorClass::Usage, {}, "groups.option",
+           fmt::format("groups: '{}': {} is {}; expected a number of at least 0", printable(group.pattern),
+                       name, *number));
+    }
     fail(
         ErrorClass::Usage, {}, "groups.option",
         fmt::format("groups: '{}': found the option {}{}; expected lr or weight_decay, numbers of at least 0",
-                    printable(group.pattern), printable(name), known ? " of another value" : ""));
+                    printable(group.pattern), printable(name), known ? " without a number" : ""));
   }
 }
 

@@ -169,7 +169,8 @@ void freeze(ModelParameters& model, const Function& function, const std::vector<
   std::erase_if(model.trained, [&](const std::string& name) { return is_among(model.frozen, name); });
   if (model.trained.empty()) {
     fail(ErrorClass::Usage, {}, "frozen.pattern",
-         fmt::format("frozen: all parameters of {} are frozen; nothing could be trained", function.name));
+         fmt::format("frozen: all parameters of {} are frozen; nothing could be trained, so leave one out",
+                     function.name));
   }
 }
 
@@ -218,7 +219,17 @@ Module with_loss(const Module& module, const std::string& form, const SetupTrain
   if (options.model_returns_loss()) return with_loss_of_model(module, form, name);
   AppendLossOptions loss = options.loss;
   loss.new_name = name;
-  return append_loss(module, form, loss);
+  Module made = append_loss(module, form, loss);
+  const Type& result = made.function(name)->result_type;
+  const TupleType* fields = result.tuple();
+  const Type& first = fields && !fields->fields.empty() ? fields->fields.front() : result;
+  const TensorType* tensor = first.tensor();
+  if (tensor && tensor->rank > 0) {
+    fail(ErrorClass::Type, {}, "setup_trainer.reduction",
+         fmt::format("the loss gives {}; a trainer needs one number, its mean or its sum (reduction='mean')",
+                     print(first)));
+  }
+  return made;
 }
 
 void check_half(const std::vector<Type>& types, const std::vector<std::string>& names) {

@@ -72,6 +72,8 @@ Span option_meant(const Diagnostic& diagnostic, const Invocation& invocation) {
   constexpr Rule rules[] = {
       {"loss.", "loss"},
       {"optimizer.unknown", "optimizer"},
+      {"optimizer.lr", "optimizer"},
+      {"setup_trainer.reduction", "loss"},
       {"metric.", "metrics"},
       {"append_loss.outputs", "outputs"},
       {"train.early_stopping", "early_stopping"},
@@ -80,9 +82,15 @@ Span option_meant(const Diagnostic& diagnostic, const Invocation& invocation) {
   for (const Rule& rule : rules)
     if (diagnostic.id.starts_with(rule.id) && invocation.given(rule.option))
       return invocation.span_of(rule.option);
+  // "groups: no trained parameter is called …"
+  const std::string& message = diagnostic.message;
+  for (const Option& option : invocation.command.options) {
+    const bool named =
+        message.starts_with(option.name) && message.substr(option.name.size()).starts_with(": ");
+    if (named && invocation.given(option.name)) return invocation.span_of(option.name);
+  }
   if (!diagnostic.id.starts_with("option.") && diagnostic.id != "catalog.unknown") return {};
   // "adam: betas must be …", "no schedule 'cosin'; …"
-  const std::string& message = diagnostic.message;
   const std::size_t quote = message.find('\'');
   const std::string word = diagnostic.id == "catalog.unknown" && quote != message.npos
                                ? message.substr(quote + 1, message.find('\'', quote + 1) - quote - 1)
@@ -108,7 +116,7 @@ void blame_call(Failure& failure, const Invocation& invocation) {
       first.id == "gradient.wrt" || first.id == "parameter.unknown" || first.id == "setup_trainer.parameters";
   const bool names_wrt = wrt && invocation.given("wrt");
   const Span option = option_meant(first, invocation);
-  if (option.known() && (first.span == call || !first.span.known())) {
+  if (option.known() && first.place.empty() && (first.span == call || !first.span.known())) {
     first.span = option;
     return;
   }
@@ -545,7 +553,8 @@ ScriptValue ScriptCalls::call_command(const Command& command, std::vector<NamedV
   }
   if (subject_wanted && !command.subject_optional) {
     fail(ErrorClass::Usage, span, "command.subject",
-         fmt::format("{}: the first argument is missing", command.name));
+         fmt::format("{}: the first argument is missing{}", command.name,
+                     command.subject == Subject::Function ? "; expected a function such as M.main" : ""));
   }
   for (const Option& option : command.options) {
     if (option.required && (option.surfaces & in_scripts) && !invocation.given(option.name)) {

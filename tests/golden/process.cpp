@@ -68,6 +68,7 @@ bool has_begun(pid_t child, const ProcessRequest& request) {
     redirect(output, O_WRONLY | O_CREAT | O_TRUNC, STDOUT_FILENO);
   }
   redirect(errors, O_WRONLY | O_CREAT | O_TRUNC, STDERR_FILENO);
+  if (request.prepare) request.prepare();
   if (::chdir(request.folder.c_str()) != 0) ::_exit(126);
   ::execve(RELISH_PROGRAM, arguments.data(), environment.data());
   ::_exit(127);
@@ -90,6 +91,7 @@ ProcessResult run_program(const ProcessRequest& request) {
   std::vector<std::string> words = {"relish"};
   words.insert(words.end(), request.arguments.begin(), request.arguments.end());
   std::vector<std::string> variables = environment_at(request.folder, {"LC_ALL=C"});
+  variables.insert(variables.end(), request.variables.begin(), request.variables.end());
   std::vector<char*> arguments, environment;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);

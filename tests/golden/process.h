@@ -16,8 +16,11 @@ struct ProcessRequest {
   int ignored_signal = 0;  // that the program inherits as ignored; all others have their default
   int signal = 0;          // sent `signal_after_ms` after the start
   int signal_after_ms = 0;
-  int limit_seconds = 60;               // then it is killed, which is a finding
-  std::function<void(int)> watch = {};  // called with its id, again and again, while it runs
+  int limit_seconds = 60;                   // then it is killed, which is a finding
+  std::function<void(int)> watch = {};      // called with its id, again and again, while it runs
+  std::vector<std::string> variables = {};  // of the environment, NAME=VALUE
+  // Called in the child before it becomes the program: what may be called behind fork() in limits and files.
+  std::function<void()> prepare = {};
 };
 
 struct ProcessResult {

@@ -123,6 +123,11 @@ bool TerminalProgram::read_to_rest(std::string& bytes) const {
   return false;
 }
 
+void TerminalProgram::hang_up() {
+  ::close(terminal_);
+  terminal_ = -1;
+}
+
 int TerminalProgram::wait_for_end() {
   int status = 0;
   for (int i = 0; i < 2000 && ::waitpid(child_, &status, WNOHANG) == 0; ++i) ::usleep(1000);

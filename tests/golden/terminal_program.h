@@ -32,6 +32,8 @@ class TerminalProgram {
   std::string read_to_prompt(std::string& prompt) const;
   // What it writes until it waits for a key with its cursor shown; false when it ended or hangs.
   bool read_to_rest(std::string& bytes) const;
+  // The terminal goes away, as when its window is closed.
+  void hang_up();
   int wait_for_end();
 
  private:

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Writes training/: 50 steps of small networks by PyTorch, in float64, on one thread.
 
-convnet.npz: a convolutional network. groups.npz: a perceptron whose biases have a learning rate and a decay of their
-own. transformer.npz: a block of causal attention under a cosine with warmup, the norm of its gradients bounded.
+convnet.npz: a convolutional network. mlp.npz: a perceptron under Adam with weight decay. groups.npz: one whose biases
+have a learning rate and a decay of their own. transformer.npz: a block of causal attention under a cosine with warmup, the norm of its gradients bounded.
 
 The convolutional network has a batch_norm and a dropout. The order of rows and the masks are made here from the layout that
 docs/training.md states, with the Philox of digits.py, so that nothing comes from the program. Under "x" and "targets"
@@ -87,6 +87,24 @@ def train_groups():
     write("groups.npz", start, now, loss, x=x, y=y)
 
 
+def train_mlp():
+    rng = np.random.default_rng(16)
+    start = {"w0": rng.normal(0, 0.4, (6, 12)), "b0": rng.normal(0, 0.1, 12), "w1": rng.normal(0, 0.4, (12, 12)),
+             "b1": rng.normal(0, 0.1, 12), "w2": rng.normal(0, 0.4, (12, 4)), "b2": np.zeros(4)}
+    x, targets = rng.normal(0, 1, (36, 6)), rng.integers(0, 4, 36)
+    now = {name: torch.from_numpy(value.copy()).requires_grad_() for name, value in start.items()}
+    optimizer = torch.optim.Adam(now.values(), lr=0.01, betas=(0.8, 0.99), weight_decay=0.02)
+    for step in range(STEPS):
+        rows = rows_of(step, 36, 9)
+        h0 = torch.relu(torch.from_numpy(x[rows]) @ now["w0"] + now["b0"])
+        h1 = torch.sigmoid(h0 @ now["w1"] + now["b1"])
+        loss = F.cross_entropy(h1 @ now["w2"] + now["b2"], torch.from_numpy(targets[rows]))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    write("mlp.npz", start, now, loss, x=x, targets=targets)
+
+
 def train_transformer():
     rng = np.random.default_rng(15)
     start = {"embedding": rng.normal(0, 0.5, (7, 6)), "gamma": 1 + rng.uniform(-0.1, 0.1, 6),
@@ -140,6 +158,7 @@ def main():
     torch.set_num_threads(1)
     FOLDER.mkdir(exist_ok=True)
     train_convnet()
+    train_mlp()
     train_groups()
     train_transformer()
 

@@ -47,6 +47,12 @@ std::int64_t kept_checkpoints(const Invocation& invocation, std::int64_t otherwi
   return *number;
 }
 
+// Two paths may name one folder: ./out, out/ and its absolute path.
+bool is_same_folder(const std::string& path, const std::string& other) {
+  std::error_code error;
+  return fs::equivalent(path, other, error);
+}
+
 void place_resumed(const Invocation& invocation, const std::string& given, RunRequest& request) {
   if (request.folder.overwrite)
     invocation.refuse_value("resume", "resume and overwrite contradict each other; give one of them");
@@ -60,9 +66,7 @@ void place_resumed(const Invocation& invocation, const std::string& given, RunRe
     fail_at(ErrorClass::IO, printable(path), "file.system",
             "there is no such checkpoint or run folder; --resume auto takes the newest of the job's folder");
   const std::string own = run_folder_of(path);
-  const bool elsewhere =
-      !request.folder.directory.empty() &&
-      fs::path(request.folder.directory).lexically_normal() != fs::path(own).lexically_normal();
+  const bool elsewhere = !request.folder.directory.empty() && !is_same_folder(request.folder.directory, own);
   if (is_folder) {
     if (elsewhere)
       invocation.refuse_value("resume", fmt::format("found {} beside run_dir {}; give one of them",

@@ -2,7 +2,10 @@
 // what the user wrote, names the value, and says what to write or what there is.
 #include <catch2/catch.hpp>
 
+#include <filesystem>
 #include <fstream>
+#include <regex>
+#include <sstream>
 
 #include "shell/script/script.h"
 #include "support/render.h"
@@ -176,6 +179,59 @@ constexpr WrongUse uses[] = {
     {"x.append(1)", "append", "write R.concat"},
 };
 
+// Files of a training that are damaged, or are others than the words say. The job of "done" has two
+// checkpoints: of step 2, with a bit changed, and of step 4, cut in the middle.
+constexpr WrongUse uses_of_files[] = {
+    {"train(M.main, data=(\"gone.npy\", y), loss=\"mse\", optimizer=\"sgd\", lr=0.1)", "",
+     "cannot open: No such file or directory"},
+    {"train(M.main, data=(\"bad.npy\", y), loss=\"mse\", optimizer=\"sgd\", lr=0.1)", "",
+     "truncated: 2 more bytes were expected"},
+    {"train(M.main, data=(\"cut.npy\", y), loss=\"mse\", optimizer=\"sgd\", lr=0.1)", "",
+     "the header announces 64 bytes of elements, the file has 63"},
+    {"train(M.main, data=(\"long.npy\", y), loss=\"mse\", optimizer=\"sgd\", lr=0.1)", "",
+     "the header announces 64 bytes of elements, the file has 65"},
+    {"train(M.main, data=(\"object.npy\", y), loss=\"mse\", optimizer=\"sgd\", lr=0.1)", "", "pickle"},
+    {"train(M.main, data=(\"words.txt\", y), loss=\"mse\", optimizer=\"sgd\", lr=0.1)", "", "words.txt"},
+    {"train(M.main, data=(\"model.pt\", y), loss=\"mse\", optimizer=\"sgd\", lr=0.1)", "",
+     "this is a pickle file"},
+    {"train(M.main, data=(\"bad.safetensors\", y), loss=\"mse\", optimizer=\"sgd\", lr=0.1)", "", "header"},
+    {"train(M.main, data=(\".\", y), loss=\"mse\", optimizer=\"sgd\", lr=0.1)", "", "is not a regular file"},
+    {"train(M.main, data=(x, y), loss=\"mse\", optimizer=\"sgd\", lr=0.1, params=\"bad.safetensors\")", "",
+     "header"},
+    {"train(M.main, data=(x, y), loss=\"mse\", optimizer=\"sgd\", lr=0.1, params=\"words.txt\")", "",
+     "words.txt"},
+    {"train(M.main, data=(x, y), loss=\"mse\", optimizer=\"sgd\", lr=0.1, params=\"empty\")", "",
+     "expected a file of tensors, or a run folder"},
+    {"train(M.main, data=(x, y), loss=\"mse\", optimizer=\"sgd\", lr=0.1, run_dir=\"words.txt\")", "",
+     "cannot use as a run folder"},
+    {"train(M.main, data=(x, y), loss=\"mse\", optimizer=\"sgd\", lr=0.1, run_dir=\"done\")", "",
+     "--resume auto"},
+    {"train(M.main, data=(x, y), loss=\"mse\", optimizer=\"sgd\", lr=0.1, run_dir=\"empty\")", "",
+     "which no job wrote"},
+    {"train(M.main, data=(x, y), loss=\"mse\", optimizer=\"sgd\", lr=0.1, resume=\"words.txt\")", "",
+     "words.txt"},
+    {"train(M.main, data=(x, y), loss=\"mse\", optimizer=\"sgd\", lr=0.1, resume=\"weights.safetensors\")",
+     "", "the file is no checkpoint"},
+    {"train(M.main, data=(x, y), loss=\"mse\", optimizer=\"sgd\", lr=0.1, batch_size=4, steps=4, "
+     "resume=\"done/checkpoints/step-000000004.safetensors\")",
+     "", "the checkpoint is damaged: "},
+    {"train(M.main, data=(x, y), loss=\"mse\", optimizer=\"sgd\", lr=0.1, batch_size=4, steps=4, "
+     "resume=\"copy.safetensors\")",
+     "", "the checkpoint is damaged: "},
+    {"train(M.main, data=(x, y), loss=\"mse\", optimizer=\"sgd\", lr=0.2, batch_size=4, steps=4, "
+     "resume=\"whole.safetensors\")",
+     "", "option lr is 0.2, the checkpoint has 0.1"},
+    {"train(M.main, data=(x, y + 1), loss=\"mse\", optimizer=\"sgd\", lr=0.1, batch_size=4, steps=4, "
+     "resume=\"whole.safetensors\")",
+     "", "option data is "},
+    {"train(M.main, data=(x, y), loss=\"l1\", optimizer=\"sgd\", lr=0.1, batch_size=4, steps=4, "
+     "resume=\"whole.safetensors\")",
+     "", "the function main_loss has another text"},
+    {"train(M.main, data=(x, y), loss=\"mse\", optimizer=\"adam\", lr=0.1, batch_size=4, steps=4, "
+     "resume=\"whole.safetensors\")",
+     "", "optimizer"},
+};
+
 void write(const std::string& path, std::string_view bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
@@ -203,7 +259,85 @@ void check_use(Harness& harness, const std::string& statement, const WrongUse& u
   }
 }
 
+std::string npy_of(std::string_view type, std::size_t bytes) {
+  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': (8, 2), }}", type);
+  header.resize(117, ' ');
+  return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(header.size() + 1) + '\0' + header + "\n" +
+         std::string(bytes, '\0');
+}
+
 }  // namespace
+
+TEST_CASE("files of a training that are damaged or others are refused before its first step", "[shell]") {
+  TemporaryFolder folder;
+  write(folder.file("bad.npy"), std::string_view("\x93NUMPY\x01\x00", 8));
+  write(folder.file("cut.npy"), npy_of("<f4", 63));
+  write(folder.file("long.npy"), npy_of("<f4", 65));
+  write(folder.file("object.npy"), npy_of("|O", 64));
+  write(folder.file("words.txt"), "hello");
+  write(folder.file("model.pt"), std::string_view("\x80\x02}q\x00.", 6));
+  write(folder.file("bad.safetensors"), std::string_view("\xff\xff\xff\xff\xff\xff\xff\x7f{", 9));
+  std::filesystem::create_directory(folder.file("empty"));
+  write(folder.file("empty/notes.txt"), "mine");
+  ScriptOptions options;
+  options.folder = folder.path();
+  Settings settings = Harness::interpreter();
+  settings.roots = {folder.path()};
+  Harness harness(settings, options);
+  REQUIRE(harness.run(std::string(model)).error.empty());
+  const auto job = [&](const std::string& run_dir) {
+    return fmt::format(
+        "train(M.main, data=(x, y), loss=\"mse\", optimizer=\"sgd\", lr=0.1, batch_size=4, steps=4, "
+        "checkpoint_every=2, run_dir=\"{}\")",
+        folder.file(run_dir));
+  };
+  REQUIRE(harness.run(job("done")).error.empty());
+  REQUIRE(harness.run("save({\"w\": ones((2, 1))}, \"weights.safetensors\")").error.empty());
+  const std::string newest = folder.file("done/checkpoints/step-000000004.safetensors");
+  std::string bytes = bytes_of(newest);
+  write(folder.file("whole.safetensors"), bytes);
+  write(newest, bytes.substr(0, bytes.size() / 2));
+  bytes[bytes.size() / 2] ^= 1;
+  write(folder.file("copy.safetensors"), bytes);
+  for (const WrongUse& use : uses_of_files) {
+    INFO(use.statement);
+    try {
+      harness.script().run_text("<use>", std::string(use.statement));
+      FAIL("is accepted");
+    } catch (const Failure& failure) {
+      const Diagnostic& first = failure.diagnostics().front();
+      const std::string told = first.place + ": " + first.message;
+      INFO(told);
+      CHECK(told.find(use.message) != std::string::npos);
+      CHECK(first.error_class != ErrorClass::Internal);
+    }
+  }
+  // What stood there is as it was.
+  CHECK(bytes_of(folder.file("empty/notes.txt")) == "mine");
+  CHECK(bytes_of(folder.file("words.txt")) == "hello");
+}
+
+TEST_CASE("the transcript of wrong uses of training has a hundred, each with class, place and rule",
+          "[shell]") {
+  std::istringstream lines(bytes_of(RELISH_SOURCE_DIR "/tests/golden/repl/wrong-uses-of-training.session"));
+  std::size_t refused = 0;
+  bool told = true;
+  const std::regex message(".*error\\[(Usage|Type|Data|IO|Syntax)(Error)?\\]: .+ \\[[a-z_]+\\.[a-z_]+\\]");
+  for (std::string line; std::getline(lines, line);) {
+    CHECK_FALSE(line.starts_with("step 1 "));
+    if (line.starts_with(">>> train(") || line.starts_with(">>> evaluate(")) {
+      INFO(line);
+      CHECK(told);
+      told = false;
+    } else if (line.find("error[") != std::string::npos) {
+      INFO(line);
+      CHECK(std::regex_match(line, message));
+      told = true;
+      ++refused;
+    }
+  }
+  CHECK(refused >= 100);
+}
 
 TEST_CASE("a hundred wrong uses are told at their place, with the value and what to write", "[shell]") {
   TemporaryFolder folder;
