@@ -143,8 +143,10 @@ class Job {
 
   LoopActions actions() {
     return {[this](const StepReport& step, const EpochReport* epoch) {
+              lines_are_missing_ = true;
               folder_.write_metrics(step, epoch);
               if (events_) events_->write(step.seconds, step.step, scalars_of(step, epoch));
+              lines_are_missing_ = false;
             },
             [this] {
               if (!saver_.ready_for(trainer_.state())) return false;
@@ -162,7 +164,9 @@ class Job {
     report.error = failure.what();
     try {
       saver_.finish();
-      if (trainer_.state().step > 0 && !is_saved()) saver_.save_now(checkpoint());
+      // A checkpoint counts on the lines of all steps before it: without them the job goes on from an
+      // earlier one.
+      if (trainer_.state().step > 0 && !is_saved() && !lines_are_missing_) saver_.save_now(checkpoint());
       report.weights = saver_.weights();
       folder_.write_report(report, trainer_.named_parameters());
       write_page({});
@@ -287,10 +291,11 @@ class Job {
   JobIdentity identity_;
   RunFolder folder_;
   std::optional<EventFile> events_;
-  std::int64_t began_ = 0;    // step behind which this process goes on
-  bool had_results_ = false;  // of a job that came to its end before
-  std::string began_from_;    // path of the checkpoint that this process goes on from
-  Saver saver_;               // behind all that it uses
+  std::int64_t began_ = 0;          // step behind which this process goes on
+  bool had_results_ = false;        // of a job that came to its end before
+  bool lines_are_missing_ = false;  // the metrics could not be written: the disk is full
+  std::string began_from_;          // path of the checkpoint that this process goes on from
+  Saver saver_;                     // behind all that it uses
 };
 
 }  // namespace

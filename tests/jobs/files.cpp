@@ -216,7 +216,7 @@ void try_limits(const RowOptions& options) {
   for (int i = 0; i < options.times; ++i) {
     for (const rlim_t bytes : {1u << 20, 1u << 14, 1u << 10})
       tried(fmt::format("files of at most {} bytes", bytes), limited(job, RLIMIT_FSIZE, bytes));
-    for (const rlim_t files : {16u, 10u, 6u})
+    for (const rlim_t files : {16u, 12u, 9u})
       tried(fmt::format("at most {} open files", files), limited(job, RLIMIT_NOFILE, files));
     for (const rlim_t mebibytes : {1024u, 512u, 256u})
       tried(fmt::format("{} MiB of addresses", mebibytes), limited(job, RLIMIT_AS, mebibytes << 20));

@@ -117,8 +117,9 @@ void try_kills(const RowOptions& options, int kills) {
 
 void try_named_points(const RowOptions& options) {
   if (!can_disturb()) return skip("kills at named points", "the library that kills cannot be loaded");
-  const Undisturbed whole = run_undisturbed(small_job);
-  const JobFolder job(small_job);
+  const std::vector<std::string> few = {"--set", "epochs=8"};
+  const Undisturbed whole = run_undisturbed(small_job, options.full ? std::vector<std::string>{} : few);
+  const JobFolder job(small_job, whole.settings);
   const ProcessResult first = run_program(job.request());
   report("the job", first.exit_code != 0 ? ending_of(first) : compare_with(job, whole));
   const auto points = points_of_saves(bytes_of(job.newest_checkpoint()).size());

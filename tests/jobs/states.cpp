@@ -170,6 +170,26 @@ double distance_of_losses(const JobFolder& job, const JobFolder& other) {
   return most;
 }
 
+// A job that is done is not touched without leave, and one with a schedule has its length.
+std::string failing_leave() {
+  const JobFolder job(whole_job);
+  if (run_program(job.request({"--set", "epochs=2"})).exit_code != 0) return "a short job fails";
+  const std::string weights = bytes_of(job.file("final.safetensors"));
+  const std::tuple<std::vector<std::string>, int, const char*> refusals[] = {
+      {{"--set", "epochs=2"}, 2, "run_dir: out holds the weights "},
+      {{"--set", "epochs=3", "--resume", "auto"}, 9, "option steps is 96, the checkpoint has 64"},
+      {{"--set", "epochs=2", "--resume", "auto", "--overwrite"}, 2, "contradict each other"},
+      {{"--set", "epochs=2", "--resume", "out/nowhere"}, 7, "there is no such checkpoint or run folder"},
+  };
+  for (const auto& [more, code, told] : refusals) {
+    const ProcessResult result = run_program(job.request(more));
+    if (result.exit_code != code || result.error_output.find(told) == std::string::npos)
+      return ending_of(result);
+    if (bytes_of(job.file("final.safetensors")) != weights) return "a refused job changed the weights";
+  }
+  return "";
+}
+
 }  // namespace
 
 void try_damaged_checkpoints(const RowOptions& options) {
@@ -203,6 +223,7 @@ void try_damaged_checkpoints(const RowOptions& options) {
 }
 
 void try_other_programs(const RowOptions&) {
+  report("a job without leave", failing_leave());
   const JobFolder job(small_job);
   run_program(job.request());
   const std::string weights = bytes_of(job.file("final.safetensors"));

@@ -61,19 +61,22 @@ std::string failing_signal(int signal, int after_ms, const Undisturbed& whole) {
   return fault_of_end(job, result, signal, result.signal_to_end_ms / 1000, whole);
 }
 
-// SIGUSR1 saves and goes on; nothing else asks for a checkpoint before the last.
-std::string failing_save_request(int after_ms, const Undisturbed& whole) {
+// SIGUSR1 saves and goes on; nothing else asks for a checkpoint before the last. `lines`: it comes when so
+// many steps are logged.
+std::string failing_save_request(std::size_t lines, const Undisturbed& whole) {
   const JobFolder job(whole_job, whole.settings);
   ProcessRequest request = job.request({}, 1000000);
-  request.signal = SIGUSR1;
-  request.signal_after_ms = after_ms;
-  bool saved = false;
-  request.watch = [&](int) {
-    saved = saved || (job.newest_step() > 0 && job.newest_step() < whole.steps.back());
+  std::int64_t first = 0;
+  bool sent = false;
+  request.watch = [&](int process) {
+    if (first == 0) first = job.newest_step();
+    if (sent || steps_in_metrics(job).size() < lines) return;
+    sent = true;
+    ::kill(process, SIGUSR1);
   };
   const ProcessResult result = run_program(request);
   if (result.exit_code != 0) return ending_of(result);
-  if (!saved && after_ms > whole.milliseconds / 4) return "nothing was saved";
+  if (!sent || first == 0 || first >= whole.steps.back()) return "nothing was saved before the end";
   return compare_with(job, whole);
 }
 
@@ -215,8 +218,8 @@ void try_signals(const RowOptions& options, int signals) {
   }
   const int others = (signals + 2) / 3;
   for (int i = 0; i < others; ++i) {
-    const int after = i == 0 ? static_cast<int>(whole.milliseconds / 2) : moment();
-    report(fmt::format("SIGUSR1 after {} ms", after), failing_save_request(after, whole));
+    const std::size_t lines = 1 + random() % (whole.steps.size() / 2);
+    report(fmt::format("SIGUSR1 behind {} logged steps", lines), failing_save_request(lines, whole));
   }
   report("the time limit", failing_time_limit(whole));
   fmt::print("{} signals, {} requests to save\n", signals, others);
