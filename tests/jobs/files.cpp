@@ -168,41 +168,48 @@ std::string failing_second_job(const Undisturbed& whole) {
   return result.exit_code != 0 ? ending_of(result) : compare_with(job, whole);
 }
 
+// Which calls find no room: once, and from then on.
+std::vector<std::string> plans_without_room(bool full) {
+  const std::string checkpoint = "file=checkpoints/.relish- ", ever = "times=1000000 ";
+  std::vector<std::string> plans = {"call=write bytes=5000 " + checkpoint,
+                                    "call=write file=metrics.jsonl bytes=700 " + ever};
+  if (!full) return plans;
+  for (const char* once : {"call=open ", "call=write bytes=0 ", "call=sync "}) {
+    plans.push_back(once + checkpoint);
+    plans.push_back(once + checkpoint + ever);
+  }
+  plans.push_back(plans.front() + ever);
+  for (const char* rename : {"checkpoints/step-", "report.json", "best.safetensors"}) {
+    plans.push_back(fmt::format("call=rename file={} ", rename));
+    plans.push_back(plans.back() + ever);
+  }
+  plans.insert(plans.end(),
+               {"call=write file=metrics.csv bytes=700 " + ever, "call=sync file=metrics.jsonl " + ever,
+                "call=rename file=final.safetensors ", "call=rename file=report.md ",
+                "call=write file=events.out.tfevents.relish bytes=700 " + ever});
+  return plans;
+}
+
 }  // namespace
 
 void try_full_disk(const RowOptions& options) {
   const Undisturbed whole = run_undisturbed(small_job);
   const JobFolder job(small_job);
-  if (can_disturb()) {
-    const std::string checkpoint = "file=checkpoints/.relish-";
-    const auto failing = fmt::format("action=fail value={}", ENOSPC);
-    std::vector<std::string> plans = {"call=open " + checkpoint, "call=write bytes=0 " + checkpoint,
-                                      "call=write bytes=5000 " + checkpoint, "call=sync " + checkpoint,
-                                      "call=rename file=checkpoints/step-"};
-    const std::size_t short_ones = plans.size();
-    for (std::size_t i = 0; i < short_ones; ++i) plans.push_back(plans[i] + " times=1000000");
-    for (const char* plan :
-         {"call=write file=metrics.jsonl bytes=700 times=1000000",
-          "call=write file=metrics.csv bytes=700 times=1000000", "call=rename file=report.json times=1000000",
-          "call=rename file=final.safetensors", "call=rename file=report.md",
-          "call=sync file=metrics.jsonl times=1000000"})
-      plans.emplace_back(plan);
-    for (const std::string& plan : plans) {
-      for (int i = 0; i < options.times; ++i) {
-        job.clear();
-        const ProcessResult result =
-            run_program(job.disturbed(fmt::format("number={} {} {}", 1 + i, failing, plan)));
-        report("no room: " + plan, job.marks().count == 0 && i == 0
-                                       ? "it did not get there: " + ending_of(result)
-                                       : fault_without_room(job, result, whole));
-      }
+  const std::vector<std::string> plans = plans_without_room(options.full);
+  if (!can_disturb()) skip("no room at named moments", "the library that takes it cannot be loaded");
+  for (const std::string& plan : can_disturb() ? plans : std::vector<std::string>{}) {
+    for (int i = 0; i < options.times; ++i) {
+      job.clear();
+      const ProcessResult result =
+          run_program(job.disturbed(fmt::format("number={} action=fail value={} {}", 1 + i, ENOSPC, plan)));
+      report("no room: " + plan, job.marks().count == 0 && i == 0
+                                     ? "it did not get there: " + ending_of(result)
+                                     : fault_without_room(job, result, whole));
     }
-    fmt::print("{} moments without room\n", plans.size() * static_cast<std::size_t>(options.times));
-  } else {
-    skip("no room at named moments", "the library that takes it cannot be loaded");
   }
-  job.clear();
-  const std::size_t page = 4096;
+  fmt::print("{} moments without room\n", plans.size() * static_cast<std::size_t>(options.times));
+  if (!options.full) return;
+  constexpr std::size_t page = 4096;
   for (const std::size_t pages : {4u, 10u, 20u, 30u, 40u, 60u}) try_small_disk(whole, pages * page);
 }
 

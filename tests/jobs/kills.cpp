@@ -104,7 +104,10 @@ void try_kills(const RowOptions& options, int kills) {
   std::mt19937_64 random(options.seed);
   // Early stopping ends this one before its last epoch; each step goes over two batches.
   const Undisturbed whole =
-      run_undisturbed(whole_job, {"--set", "accumulate=2", "--set", "patience=12", "--set", "least=0.01"});
+      run_undisturbed(whole_job, {"--set", "accumulate=2", "--set", "patience=8", "--set", "least=0.02"});
+  constexpr std::int64_t steps_of_all_epochs = 960;
+  report("early stopping",
+         whole.steps.empty() || whole.steps.back() == steps_of_all_epochs ? "did not end the job" : "");
   fmt::print("a job takes {:.0f} ms and {} logged steps\n", whole.milliseconds, whole.steps.size());
   kill_at_random(whole_job, kills, random, whole);
   // A loss scale among the states, and none of all that.
@@ -117,7 +120,7 @@ void try_kills(const RowOptions& options, int kills) {
 
 void try_named_points(const RowOptions& options) {
   if (!can_disturb()) return skip("kills at named points", "the library that kills cannot be loaded");
-  const std::vector<std::string> few = {"--set", "epochs=8"};
+  const std::vector<std::string> few = {"--set", "epochs=14"};
   const Undisturbed whole = run_undisturbed(small_job, options.full ? std::vector<std::string>{} : few);
   const JobFolder job(small_job, whole.settings);
   const ProcessResult first = run_program(job.request());

@@ -21,7 +21,7 @@ struct Row {
   bool always = false;  // also without --full
 };
 
-int kills = 5, signals = 3;
+int kills = 4, signals = 3;
 
 void row_1(const RowOptions& options) { try_kills(options, kills); }
 void row_5(const RowOptions& options) {
@@ -35,7 +35,7 @@ constexpr Row rows[] = {
     {"3", try_kills_of_one_job},
     {"5", row_5, true},
     {"6", try_stops_and_clocks},
-    {"7", try_full_disk},
+    {"7", try_full_disk, true},
     {"8", try_limits},
     {"9", try_folders},
     {"10", try_damaged_checkpoints, true},
