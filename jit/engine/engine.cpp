@@ -13,6 +13,7 @@
 #include <atomic>
 #include <thread>
 
+#include "jit/engine/lack_of_memory.h"
 #include "jit/engine/object_key.h"
 #include "jit/engine/sites.h"
 #include "jit/engine/work_queue.h"
@@ -24,9 +25,14 @@
 namespace relish::jit {
 namespace {
 
-// A failure inside LLVM on code that we made is a defect of ours.
+// A failure inside LLVM on code that we made is a defect of ours, but where it got no memory.
 void check(llvm::Error error, const char* what) {
-  if (error) RELISH_CHECK(false, std::string(what) + ": " + llvm::toString(std::move(error)));
+  if (!error) return;
+  const std::string text = llvm::toString(std::move(error));
+  if (memory_lacked())
+    fail(ErrorClass::ResourceLimit, {}, "limit.memory",
+         "the system gives no memory for compiled code; raise the limit of the process");
+  RELISH_CHECK(false, std::string(what) + ": " + text);
 }
 template <class T>
 T checked(llvm::Expected<T> value, const char* what) {
@@ -112,6 +118,7 @@ struct Engine::Impl {
   Impl() {
     session = std::make_unique<llvm::orc::ExecutionSession>(
         checked(llvm::orc::SelfExecutorProcessControl::Create(), "process control"));
+    meet_lack_of_memory(*session);
     // The default memory manager maps pages writable, links, and then makes code executable and not writable.
     linker = std::make_unique<llvm::orc::ObjectLinkingLayer>(*session);
     runtime = &session->createBareJITDylib("runtime");

@@ -228,6 +228,24 @@ void try_limits(const RowOptions& options) {
     for (const rlim_t mebibytes : {1024u, 512u, 256u})
       tried(fmt::format("{} MiB of addresses", mebibytes), limited(job, RLIMIT_AS, mebibytes << 20));
   }
+  // Of one who owns no other process; the system counts threads too.
+  fs::permissions(job.path(), fs::perms(0777));
+  for (const rlim_t threads : {1u, 2u, 4u}) {
+    ProcessRequest request = job.request();
+    request.prepare = [threads] {
+      const rlimit limit = {threads, threads};
+      ::setrlimit(RLIMIT_NPROC, &limit);
+      become_nobody();
+    };
+    job.clear();
+    const ProcessResult result = run_program(request);
+    if (result.exit_code == 126 || result.exit_code == 127) {
+      skip("few threads", "nobody else may run the program here");
+      break;
+    }
+    report(fmt::format("at most {} threads", threads), fault_under_limit(job, result, whole));
+  }
+  job.clear();
   if (!can_disturb())
     return skip("threads that cannot start", "the library that forbids them cannot be loaded");
   for (int first = 1; first <= 3 + options.times; ++first) {
@@ -295,10 +313,11 @@ void try_changed_data(const RowOptions& options) {
 
 void try_two_jobs(const RowOptions& options) {
   const Undisturbed whole = run_undisturbed(small_job, {"--set", "epochs=400"});
-  for (int i = 0; i < options.times; ++i) report("two jobs in one folder", failing_second_job(whole));
+  const int times = options.full ? 5 : options.times;
+  for (int i = 0; i < times; ++i) report("two jobs in one folder", failing_second_job(whole));
   // The lock of a process that is gone is nobody's.
   const JobFolder job(small_job, whole.settings);
-  for (int i = 0; i < options.times; ++i) {
+  for (int i = 0; i < times; ++i) {
     ProcessRequest request = job.request();
     request.watch = [&](int process) {
       if (job.newest_step() > 0) ::kill(process, SIGKILL);
@@ -336,7 +355,8 @@ void try_links(const RowOptions& options) {
       fault = compare_with(job, whole);
     report(what, fault);
   };
-  for (int i = 0; i < options.times; ++i) {
+  const int fewest = options.full ? 1000 : 1;
+  while (links < fewest && problems_found() == 0) {
     tried("a link in place of each temporary file", "call=open file=/.relish-");
     tried("a link in place of each file that is renamed to", "call=rename file=/out/");
   }

@@ -139,7 +139,8 @@ void try_kills_of_one_job(const RowOptions& options) {
   std::mt19937_64 random(options.seed + 3);
   const Undisturbed whole = run_undisturbed(whole_job, {"--set", "epochs=30"});
   constexpr int kills = 10;
-  for (int i = 0; i < options.times; ++i) {
+  const int times = options.full ? 5 : options.times;
+  for (int i = 0; i < times; ++i) {
     const JobFolder job(whole_job, whole.settings);
     // Half of them come within a second of the start.
     kill_job(job, whole, kills, random, [&](int done) {
@@ -147,7 +148,7 @@ void try_kills_of_one_job(const RowOptions& options) {
       return static_cast<int>(random() % static_cast<std::uint64_t>(range));
     });
   }
-  fmt::print("{} jobs of {} kills\n", options.times, kills);
+  fmt::print("{} jobs of {} kills\n", times, kills);
 }
 
 void try_threads(const RowOptions& options) {
@@ -163,7 +164,8 @@ void try_threads(const RowOptions& options) {
     return skip("threads changed between resumes", "the library that kills cannot be loaded");
   const char* orders[][3] = {
       {"2", "1", "2"}, {"1", "3", "1"}, {"3", "2", "1"}, {"1", "2", "3"}, {"2", "3", "2"}};
-  for (int i = 0; i < options.times; ++i) {
+  const int times = options.full ? 5 : options.times;
+  for (int i = 0; i < times; ++i) {
     const auto& order = orders[i % std::size(orders)];
     // Each of the first two processes gets two checkpoints further.
     for (int part = 0; part < 2; ++part)
@@ -174,7 +176,7 @@ void try_threads(const RowOptions& options) {
            result.exit_code != 0 ? ending_of(result) : compare_with(job, whole));
     job.clear();
   }
-  fmt::print("3 numbers of threads, {} changes between resumes\n", options.times);
+  fmt::print("3 numbers of threads, {} changes between resumes\n", times);
 }
 
 }  // namespace relish::testing

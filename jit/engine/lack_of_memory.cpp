@@ -1,0 +1,46 @@
+// LLVM is built without exceptions, so that nothing can be unwound through it.
+#include "jit/engine/lack_of_memory.h"
+
+#include <llvm/ExecutionEngine/Orc/Core.h>
+#include <llvm/Support/ErrorHandling.h>
+#include <llvm/Support/raw_ostream.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <mutex>
+#include <string_view>
+
+#include "support/error_class.h"
+#include "support/unfinished_files.h"
+
+namespace relish::jit {
+namespace {
+
+std::atomic<bool> lacks{false};
+
+[[noreturn]] void end_without_memory(void*, const char*, bool) {
+  constexpr std::string_view line =
+      "relish: error[ResourceLimit]: the memory of the process is used up while code is compiled; raise the "
+      "limit of the process [limit.memory]\n";
+  remove_unfinished_files();
+  (void)!::write(STDERR_FILENO, line.data(), line.size());
+  ::_exit(exit_code_of(ErrorClass::ResourceLimit));
+}
+
+}  // namespace
+
+void meet_lack_of_memory(llvm::orc::ExecutionSession& session) {
+  static std::once_flag once;
+  std::call_once(once, [] { llvm::install_bad_alloc_error_handler(end_without_memory); });
+  session.setErrorReporter([](llvm::Error error) {
+    const std::string text = llvm::toString(std::move(error));
+    if (text.find("Cannot allocate memory") != text.npos)
+      lacks.store(true);
+    else
+      llvm::errs() << "JIT session error: " << text << "\n";
+  });
+}
+
+bool memory_lacked() { return lacks.exchange(false); }
+
+}  // namespace relish::jit
