@@ -16,7 +16,14 @@ class CapturedErrors {
     if (file_) ::dup2(::fileno(file_), STDERR_FILENO);
   }
   CapturedErrors(const CapturedErrors&) = delete;
-  ~CapturedErrors() { restore(); }
+  ~CapturedErrors() {
+    if (saved_ >= 0) {
+      std::fflush(stderr);
+      ::dup2(saved_, STDERR_FILENO);
+      ::close(saved_);
+    }
+    if (file_) std::fclose(file_);
+  }
 
   // What was written since the last call.
   std::string take() {
@@ -32,15 +39,6 @@ class CapturedErrors {
   }
 
  private:
-  void restore() {
-    if (saved_ < 0) return;
-    std::fflush(stderr);
-    ::dup2(saved_, STDERR_FILENO);
-    ::close(saved_);
-    saved_ = -1;
-    if (file_) std::fclose(file_);
-  }
-
   std::FILE* file_;
   int saved_;
   off_t taken_ = 0;

@@ -52,7 +52,9 @@ void provide(const GoldenFile& file, const TemporaryFolder& folder, const std::s
   } else if (words.size() >= 2 && words[1] == "native") {
     const std::string path = folder.put(words[0], bytes_of(RELISH_NATIVE_FOLDER "/" + words[0]));
     const bool has_mode = words.size() == 4 && words[2] == "mode";
-    fs::permissions(path, fs::perms(has_mode ? std::stoul(words[3], nullptr, 8) : 0644));
+    const auto usual =
+        fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read | fs::perms::others_read;
+    fs::permissions(path, has_mode ? fs::perms(std::stoul(words[3], nullptr, 8)) : usual);
   } else if (words.size() >= 2 && words[1] == "text") {
     const std::size_t at = text.find(" text");
     const std::string contents = text.size() > at + 6 ? text.substr(at + 6) : "";
