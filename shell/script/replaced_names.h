@@ -1,4 +1,5 @@
-// Names whose values a statement takes and replaces by what its call gives, as a loop over steps of training does:
+// Names whose values a statement takes and replaces by what its call gives, as a loop over steps of training
+// does:
 //   params, states = T.train_step(params, states, rate, x, y)
 // Nobody looks again at what they held, so the call may write its results over it.
 #pragma once
@@ -7,8 +8,8 @@
 
 namespace relish {
 
-// Whether the assignment, whose targets are names, binds this one. Arguments are evaluated before the call, so it
-// may stand among them more than once.
+// Whether the assignment, whose targets are names, binds this one. Arguments are evaluated before the call,
+// so it may stand among them more than once.
 bool is_replaced(const ast::Assignment& assignment, const ast::Name& argument);
 
 }  // namespace relish
