@@ -11,14 +11,39 @@ void Polynomial::add(const Monomial& monomial, std::int64_t coefficient) {
   valid_ = sum_.add(monomial, coefficient, checked_add) && valid_;
 }
 
-Polynomial operator+(const Polynomial& a, const Polynomial& b) {
-  Polynomial sum = a;
-  sum.valid_ = a.valid_ && b.valid_;
-  for (const auto& [monomial, coefficient] : b.terms()) sum.add(monomial, coefficient);
-  return sum;
+template <class Join>
+Polynomial Polynomial::joined(const Polynomial& a, const Polynomial& b, Join&& join) {
+  Polynomial result;
+  result.valid_ = a.valid_ && b.valid_;
+  if (auto sum = Sum::joined(a.sum_, b.sum_, join))
+    result.sum_ = *std::move(sum);
+  else
+    result.valid_ = false;
+  return result;
 }
 
+Polynomial operator+(const Polynomial& a, const Polynomial& b) {
+  return Polynomial::joined(a, b, checked_add);
+}
+
+Polynomial Polynomial::scaled(std::int64_t factor) const {
+  Polynomial result;
+  result.valid_ = valid_;
+  if (factor == 0) return result;
+  for (const auto& [monomial, coefficient] : terms()) {
+    const CheckedInt product = checked_mul(coefficient, factor);
+    if (!product) result.valid_ = false;
+    result.add(monomial, product.value_or(0));
+  }
+  return result;
+}
+
+// Most products are of a number.
 Polynomial operator*(const Polynomial& a, const Polynomial& b) {
+  if (a.valid_ && b.valid_) {
+    if (const auto factor = b.constant()) return a.scaled(*factor);
+    if (const auto factor = a.constant()) return b.scaled(*factor);
+  }
   Polynomial product;
   product.valid_ = a.valid_ && b.valid_;
   for (const auto& [left, x] : a.terms()) {
@@ -31,7 +56,9 @@ Polynomial operator*(const Polynomial& a, const Polynomial& b) {
   return product;
 }
 
-Polynomial operator-(const Polynomial& a, const Polynomial& b) { return a + b * Polynomial(-1); }
+Polynomial operator-(const Polynomial& a, const Polynomial& b) {
+  return Polynomial::joined(a, b, checked_sub);
+}
 
 std::optional<Polynomial::Split> Polynomial::split(Atom atom) const {
   Split result;

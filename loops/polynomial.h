@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "ir/scalars/flat_map.h"
 #include "ir/scalars/polynomial.h"
 
 namespace relish {
@@ -15,7 +16,7 @@ struct CompareIds {
 
 class Polynomial {
  public:
-  using Sum = PolynomialOver<std::uint64_t, CompareIds>;
+  using Sum = PolynomialOver<std::uint64_t, CompareIds, FlatMap>;  // most have few terms
   using Atom = Sum::Atom;
   using Monomial = Sum::Monomial;
 
@@ -46,6 +47,10 @@ class Polynomial {
   void add(const Monomial& monomial, std::int64_t coefficient);
 
  private:
+  template <class Join>
+  static Polynomial joined(const Polynomial& a, const Polynomial& b, Join&& join);
+  Polynomial scaled(std::int64_t factor) const;
+
   Sum sum_;
   bool valid_ = true;
 };

@@ -116,11 +116,11 @@ RangeProver::Opaque RangeProver::known_of(const Scalar& value) {
   result.divisor = *divisor;
   const auto low = extreme(result.dividend, false), high = extreme(result.dividend, true);
   result.not_negative = nonnegative(result.dividend);
-  if (low && divisible(*low, *divisor))
+  if (low && low->valid() && divisible(*low, *divisor))
     result.low = floor_divide(*low, *divisor);
   else if (result.not_negative)
     result.low = Polynomial(0);
-  if (high && divisible(*high, *divisor)) result.high = floor_divide(*high, *divisor);
+  if (high && high->valid() && divisible(*high, *divisor)) result.high = floor_divide(*high, *divisor);
   has_choices_ = has_choices_ || result.low || result.high;
   return result;
 }

@@ -16,6 +16,15 @@ constexpr std::array<std::string_view, 36> reserved_words = {
     "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
     "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield",    "_"};
 
+bool is_reserved(std::string_view name) {
+  constexpr std::size_t longest =
+      std::max_element(reserved_words.begin(), reserved_words.end(),
+                       [](std::string_view a, std::string_view b) { return a.size() < b.size(); })
+          ->size();
+  return name.size() <= longest &&
+         std::find(reserved_words.begin(), reserved_words.end(), name) != reserved_words.end();
+}
+
 std::uint64_t key_of(NameTable::Kind kind, std::uint64_t id) {
   return id * 4 + static_cast<std::uint64_t>(kind);
 }
@@ -38,18 +47,15 @@ std::string identifier(std::string_view hint) {
 namespace relish {
 
 bool prints_as_itself(std::string_view name) {
-  return printing::identifier(name) == name &&
-         std::find(printing::reserved_words.begin(), printing::reserved_words.end(), name) ==
-             printing::reserved_words.end();
+  return printing::identifier(name) == name && !printing::is_reserved(name);
 }
 
 }  // namespace relish
 
 namespace relish::printing {
 
-NameTable::NameTable() {
-  for (std::string_view word : reserved_words) reserve(std::string(word));
-}
+// Reserved words are in no table: many texts, as that of a type, have no names at all.
+NameTable::NameTable() = default;
 
 // A variable may be called like a namespace that its function does not use: names of parameters are kept if
 // possible.
@@ -62,12 +68,15 @@ void NameTable::reserve_loop_names() {
 }
 
 bool NameTable::used(const std::string& name) const {
+  if (is_reserved(name)) return true;
   auto found = records_.find(name);
   return found != records_.end() && found->second.used;
 }
 
 // False: it was used before.
-bool NameTable::take_name(const std::string& name) { return !std::exchange(records_[name].used, true); }
+bool NameTable::take_name(const std::string& name) {
+  return !is_reserved(name) && !std::exchange(records_[name].used, true);
+}
 
 void NameTable::free_name(const std::string& name) {
   auto found = records_.find(name);

@@ -13,8 +13,8 @@
 
 namespace relish {
 
-// `Compare{}(a, b)` is negative, zero or positive: a total order of atoms.
-template <class AtomType, class Compare>
+// `Compare{}(a, b)` is negative, zero or positive: a total order of atoms. `Map`: what terms are kept in.
+template <class AtomType, class Compare, template <class...> class Map = std::map>
 class PolynomialOver {
  public:
   using Atom = AtomType;
@@ -31,7 +31,7 @@ class PolynomialOver {
       return false;
     }
   };
-  using Terms = std::map<Monomial, std::int64_t, Order>;  // no coefficient is zero
+  using Terms = Map<Monomial, std::int64_t, Order>;  // no coefficient is zero
 
   static Monomial product(const Monomial& a, const Monomial& b) {
     Monomial merged;
@@ -78,6 +78,30 @@ class PolynomialOver {
     if (total) place->second = *total;
     if (place->second == 0) terms_.erase(place);
     return total.has_value();
+  }
+
+  // The terms of both, those of `b` by their coefficients as `sum` joins them with those of `a`, or with 0.
+  // Nothing where that is no number.
+  template <class Sum>
+  static std::optional<PolynomialOver> joined(const PolynomialOver& a, const PolynomialOver& b, Sum&& sum) {
+    PolynomialOver result;
+    result.terms_.reserve(a.terms_.size() + b.terms_.size());
+    auto left = a.terms_.begin();
+    auto right = b.terms_.begin();
+    while (left != a.terms_.end() || right != b.terms_.end()) {
+      if (right == b.terms_.end() || (left != a.terms_.end() && Order{}(left->first, right->first))) {
+        result.terms_.append(left->first, left->second);
+        ++left;
+        continue;
+      }
+      const bool both = left != a.terms_.end() && !Order{}(right->first, left->first);
+      const std::optional<std::int64_t> total = sum(both ? left->second : 0, right->second);
+      if (!total) return std::nullopt;
+      if (*total != 0) result.terms_.append(right->first, *total);
+      if (both) ++left;
+      ++right;
+    }
+    return result;
   }
 
  private:

@@ -76,8 +76,7 @@ std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
     const FunctionPtr function = lowered.module.function(name);
     GraphEmitter emitter(ProgramSteps(program), build, engine.traits(), compiled->sites,
                          &compiled->host_calls, watched ? &compiled->watched : nullptr);
-    const step::Donated donated =
-        compiled->direct ? step::Donated() : donated_leaves(emitter.steps().of(*function), given);
+    const step::Donated donated = compiled->direct ? step::Donated() : donated_leaves(*function, given);
     symbol = emitter.finish(emitter.function(*function, donated));
     const FunctionSteps& steps = emitter.steps().of(*function, donated);
     compiled->layout = FunctionLayout{steps.places, steps.params, steps.result, donated};
@@ -118,7 +117,7 @@ std::shared_ptr<const Compiled> plan(const Target& target, const Module& module,
     for (const GlobalFunction& each : lowered.module.functions)
       if (const auto* graph = std::get_if<FunctionPtr>(&each)) made->steps->of(**graph);
     const FunctionPtr entry = lowered.module.function(name);
-    if (!calls_directly(part, name)) made->donated = donated_leaves(made->steps->of(*entry), given);
+    if (!calls_directly(part, name)) made->donated = donated_leaves(*entry, given);
     made->steps->of(*entry, made->donated);
   }
   auto compiled = std::make_shared<Compiled>();

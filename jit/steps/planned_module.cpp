@@ -45,7 +45,7 @@ class PlanWriter {
     for (const auto& [name, params] : given) {
       const FunctionPtr function = module.function(name);
       if (!function || calls_directly(module, name)) continue;
-      if (step::Donated donated = donated_leaves(steps_.of(*function), params); !donated.empty())
+      if (step::Donated donated = donated_leaves(*function, params); !donated.empty())
         entries.push_back(variant(function, donated).as<GlobalRef>()->name);
     }
     // Those that were found on the way; each may ask for more.
@@ -143,12 +143,14 @@ class PlanWriter {
 
 }  // namespace
 
-step::Donated donated_leaves(const FunctionSteps& steps, const GivenParams& given) {
+step::Donated donated_leaves(const Function& function, const GivenParams& given) {
   step::Donated donated;
   if (given.empty()) return donated;
-  for (std::size_t i = 0; i < steps.params.size(); ++i) {
+  for (std::size_t i = 0; i < function.params.size(); ++i) {
     const bool gives = std::find(given.begin(), given.end(), i) != given.end();
-    for_each_leaf(steps.params[i], [&](const ValueTree& leaf) {
+    const ValueTree tree =
+        tree_of(function.params[i].type(), [](const ValueTree&) { return std::size_t{0}; });
+    for_each_leaf(tree, [&](const ValueTree& leaf) {
       if (leaf.has_storage()) donated.push_back(gives && leaf.kind == ValueTree::TensorLeaf);
     });
   }

@@ -13,7 +13,7 @@
 namespace relish::jit {
 
 // The stored leaves of the parameters that callers give up.
-step::Donated donated_leaves(const FunctionSteps& steps, const GivenParams& given);
+step::Donated donated_leaves(const Function& function, const GivenParams& given);
 
 // `written`: the functions that callers from outside may call. `given`: by function, what such callers give
 // up; the functions for those are added. What nobody can come to call is left out.
