@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 36> reserved_words = {
     "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
     "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield",    "_"};
 
-bool is_reserved(std::string_view name) {
+bool is_word_of_python(std::string_view name) {
   constexpr std::size_t longest =
       std::max_element(reserved_words.begin(), reserved_words.end(),
                        [](std::string_view a, std::string_view b) { return a.size() < b.size(); })
@@ -47,7 +47,7 @@ std::string identifier(std::string_view hint) {
 namespace relish {
 
 bool prints_as_itself(std::string_view name) {
-  return printing::identifier(name) == name && !printing::is_reserved(name);
+  return printing::identifier(name) == name && !printing::is_word_of_python(name);
 }
 
 }  // namespace relish
@@ -68,14 +68,14 @@ void NameTable::reserve_loop_names() {
 }
 
 bool NameTable::used(const std::string& name) const {
-  if (is_reserved(name)) return true;
+  if (is_word_of_python(name)) return true;
   auto found = records_.find(name);
   return found != records_.end() && found->second.used;
 }
 
 // False: it was used before.
 bool NameTable::take_name(const std::string& name) {
-  return !is_reserved(name) && !std::exchange(records_[name].used, true);
+  return !is_word_of_python(name) && !std::exchange(records_[name].used, true);
 }
 
 void NameTable::free_name(const std::string& name) {
