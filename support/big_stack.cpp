@@ -2,7 +2,9 @@
 #include "support/big_stack.h"
 
 #include <pthread.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <exception>
 
 #include "support/failure.h"
@@ -35,13 +37,21 @@ void* run_job(void* argument) {
 
 }  // namespace
 
+std::size_t stack_within_limits(std::size_t wanted, std::size_t least) {
+  constexpr std::size_t share = 8;
+  rlimit limit = {};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return wanted;
+  return std::clamp<std::size_t>(limit.rlim_cur / share, least, wanted);
+}
+
 void with_big_stack(const std::function<void()>& work) {
   if (on_big_stack) return work();
   Job job{&work, nullptr};
   pthread_t thread;
   bool started = false;
   // Under a small address space limit a smaller stack is better than none: depth is counted besides.
-  for (std::size_t bytes = wanted_stack_bytes; !started && bytes >= least_stack_bytes; bytes /= 2) {
+  const std::size_t most = stack_within_limits(wanted_stack_bytes, least_stack_bytes);
+  for (std::size_t bytes = most; !started && bytes >= least_stack_bytes; bytes /= 2) {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, bytes);

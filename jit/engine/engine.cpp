@@ -116,6 +116,7 @@ struct Engine::Impl {
   std::shared_ptr<ObjectStore> store;
 
   Impl() {
+    require_addresses();
     session = std::make_unique<llvm::orc::ExecutionSession>(
         checked(llvm::orc::SelfExecutorProcessControl::Create(), "process control"));
     meet_lack_of_memory(*session);

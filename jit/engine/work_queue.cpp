@@ -14,6 +14,7 @@
 #include <iostream>
 #include <mutex>
 
+#include "support/big_stack.h"
 #include "support/interrupt.h"
 
 namespace relish::jit {
@@ -98,7 +99,8 @@ void WorkQueue::add(std::function<void()> job) {
   state_->more.notify_one();
   if (state_->threads == threads_ || static_cast<std::size_t>(state_->idle) >= state_->jobs.size()) return;
   auto held = std::make_unique<std::shared_ptr<State>>(state_);
-  for (std::size_t bytes = wanted_stack_bytes; bytes >= least_stack_bytes; bytes /= 2) {
+  const std::size_t most = stack_within_limits(wanted_stack_bytes, least_stack_bytes);
+  for (std::size_t bytes = most; bytes >= least_stack_bytes; bytes /= 2) {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, bytes);
