@@ -80,6 +80,9 @@ void ColumnBinding::check_fit(std::span<const Tensor> columns, const DataSet& da
                      {first.span, targets ? std::string("the targets are compared with this result")
                                           : fmt::format("parameter '{}' of the model", name)});
   first.span = named ? named_place : data.place;
+  const std::int64_t rows = columns.empty() ? 0 : columns.front().shape().front();
+  if (!named && rows != data.rows())
+    first.note(fmt::format("a batch has {} of the {} rows", rows, data.rows()));
   throw std::move(fault->failure);
 }
 

@@ -287,7 +287,7 @@ void try_folders(const RowOptions& options) {
     request.watch = [&](int) {
       if (removed || longer.newest_step() == 0) return;
       removed = true;
-      longer.clear();
+      while (fs::exists(longer.file(""))) longer.clear();  // the job may just make a file
     };
     const ProcessResult result = run_program(request);
     const bool told = result.error_output.find("error[IOError]: ") != std::string::npos;

@@ -152,7 +152,7 @@ void try_kills_of_one_job(const RowOptions& options) {
 }
 
 void try_threads(const RowOptions& options) {
-  const Undisturbed whole = run_undisturbed(whole_job, {"--set", "epochs=6"});
+  const Undisturbed whole = run_undisturbed(whole_job, {"--set", options.full ? "epochs=6" : "epochs=3"});
   const JobFolder job(whole_job, whole.settings);
   for (const char* threads : {"1", "2", "3"}) {
     const ProcessResult result = run_program(job.request({"--threads", threads}));

@@ -45,7 +45,7 @@ constexpr Row rows[] = {
     {"14", try_outputs},
     {"15", try_two_jobs},
     {"16", try_links, true},
-    {"18", try_threads},
+    {"18", try_threads, true},
     {"tiers", try_tiers},
 };
 

@@ -93,10 +93,12 @@ ScriptValue run(Invocation& invocation) {
   if (wanted.metrics.empty()) wanted.metrics = {program.returns_loss ? "loss" : "accuracy"};
   wanted.parameters_place = invocation.span_of("params");
   wanted.batch_size = invocation.integer("batch_size", wanted.batch_size);
-  if (wanted.batch_size < 1) invocation.refuse_value("batch_size", "expected at least 1");
+  if (wanted.batch_size < 1)
+    invocation.refuse_value("batch_size", fmt::format("found {}; expected at least 1", wanted.batch_size));
   const bool wants_loss = std::any_of(wanted.metrics.begin(), wanted.metrics.end(),
                                       [](const Metric& metric) { return metric.is_loss(); });
-  if (wants_loss && program.loss.empty()) invocation.refuse_value("metrics", "'loss' needs the option loss");
+  if (wants_loss && program.loss.empty())
+    invocation.refuse_value("metrics", "'loss' needs the option loss, such as loss=\"mse\"");
   const TensorsByName values = parameter_values(invocation);
   const DataParameters parameters = parameters_for_data(program, values, columns);
   DataSet data = data_set(invocation, "data", columns, parameters);

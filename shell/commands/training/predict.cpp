@@ -93,7 +93,8 @@ ScriptValue run(Invocation& invocation) {
     program.inference = name_of_form(function, ModelMode::Inference);
   }
   const std::int64_t batch_size = invocation.integer("batch_size", 256);
-  if (batch_size < 1) invocation.refuse_value("batch_size", "expected at least 1");
+  if (batch_size < 1)
+    invocation.refuse_value("batch_size", fmt::format("found {}; expected at least 1", batch_size));
   const FunctionPtr model = module.function(program.inference);
   if (!model) invocation.refuse_value("data", fmt::format("'{}' is no Relax function", function));
   const std::string path = invocation.given("out") ? invocation.output_path("out") : "";
