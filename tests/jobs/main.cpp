@@ -89,7 +89,7 @@ int main(int count, char** words) {
     if (option == "--full") options.full = true;
     if (i + 1 >= count) break;
     const std::string_view value = words[i + 1];
-    const auto number = [&](auto& into) { std::from_chars(value.data(), value.data() + value.size(), into); };
+    const auto number = [&](auto& into) { std::from_chars(value.begin(), value.end(), into); };
     if (option == "--rows") wanted = value;
     if (option == "--times") number(options.times);
     if (option == "--kills") number(kills);

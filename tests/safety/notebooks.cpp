@@ -12,10 +12,15 @@ using generate::Random;
 const std::vector<std::string> python_pieces = {
     "import os, sys\n",
     "x = {1: 'a',\n     2: \"b\"}  # kept \n",
-    "def train(model, *, steps=10, **rest):\n    \"\"\"Docs with # no comment.\"\"\"\n    try:\n        "
-    "yield model\n    "
-    "except (ValueError, KeyError) as error:\n        raise RuntimeError('no') from error\n    finally:\n    "
-    "    pass\n",
+    R"(def train(model, *, steps=10, **rest):
+    """Docs with # no comment."""
+    try:
+        yield model
+    except (ValueError, KeyError) as error:
+        raise RuntimeError('no') from error
+    finally:
+        pass
+)",
     "class Plain(dict):\n    y: int = 3\n    def main(self): return lambda a, b=2: a if b else None\n",
     "async def later():\n    async with open('f') as f:\n        await f.read()\n",
     "match sys.argv:\n    case [_, name]:\n        print(f'{name!r:>{10}}')\n    case _:\n        pass\n",

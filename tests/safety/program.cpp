@@ -34,6 +34,7 @@ TrialResult run_trial(const Trial& trial) {
   RELISH_CHECK(child >= 0, "cannot fork");
   if (child == 0) {
     const int nothing = ::open("/dev/null", O_RDONLY);
+    if (nothing < 0) ::_exit(126);
     ::dup2(nothing, STDIN_FILENO);
     ::dup2(ends[1], STDOUT_FILENO);
     ::dup2(ends[1], STDERR_FILENO);

@@ -223,6 +223,7 @@ Measured run_once(const std::string& program, const Command& command, const std:
   const pid_t child = fork();
   if (child == 0) {
     const int nowhere = open("/dev/null", O_WRONLY);
+    if (nowhere < 0) _exit(126);
     dup2(nowhere, STDOUT_FILENO);
     dup2(nowhere, STDERR_FILENO);
     if (pages == Pages::Small) setenv("MALLOC_CONF", "thp:never", 1);
