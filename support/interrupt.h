@@ -22,6 +22,10 @@ extern std::atomic<std::int32_t> interrupt_flag;
 void install_signal_handlers();
 inline constexpr int same_signal_milliseconds = 100;
 
+// The handler of SIGUSR1 alone, which may stand before all else that a program does: a request to save that
+// comes while it starts shall not end it.
+void expect_save_requests();
+
 // From now on the process has so long: then it is interrupted as by a signal, with the exit code of
 // TimeLimit. The flag holds SIGXCPU.
 void end_after(double seconds);

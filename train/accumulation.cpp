@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "train/evaluate.h"
+#include "train/part_weights.h"
 #include "train/preparation.h"
 
 namespace relish {
@@ -67,10 +67,7 @@ Accumulation::Added Accumulation::add_parts(const TrainingState& state, std::spa
   for (std::int64_t first = 0, part = 0; first < rows; first += part_rows, ++part) {
     const std::int64_t own_rows = std::min(part_rows, rows - first);
     const std::vector<Tensor> columns = rows_between(window, first, own_rows);
-    const double weight =
-        program_.loss_is_sum
-            ? 1
-            : static_cast<double>(counted_places(columns[inputs_], own_rows, program_.judgement));
+    const double weight = weight_of_part(program_, columns[inputs_], own_rows);
     if (weight == 0) continue;
     std::vector<RoleValue> given = {
         {Role::Parameters, tuple_of(state.parameters)},

@@ -182,6 +182,7 @@ void write_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
         {"trained", checkpoint.names.trained},
         {"buffers", checkpoint.names.buffers}}},
       {"state", told_to_json(checkpoint.state)},
+      {"total_steps", checkpoint.total_steps},
       {"metrics_bytes", {{"jsonl", checkpoint.metrics.jsonl}, {"csv", checkpoint.metrics.csv}}}};
   NamedTensors tensors = checkpoint.parameters;
   append_tensors(std::string(states_prefix), checkpoint.state.optimizer_states, tensors);
@@ -228,6 +229,7 @@ SavedCheckpoint read_checkpoint(const std::string& path) {
       saved.identity.settings = program.at("settings").get<std::map<std::string, std::string>>();
     saved.told = told_from_json(manifest.at("state"));
     saved.step = saved.told.step;
+    saved.total_steps = manifest.value("total_steps", std::int64_t{0});
     saved.metrics.jsonl = manifest.at("metrics_bytes").at("jsonl").get<std::uint64_t>();
     saved.metrics.csv = manifest.at("metrics_bytes").at("csv").get<std::uint64_t>();
   } catch (const nlohmann::json::exception&) {

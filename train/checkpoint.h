@@ -31,6 +31,7 @@ struct Checkpoint {
   StateNames names;
   NamedTensors parameters;  // all of the model's, trained or given
   MetricsLengths metrics;
+  std::int64_t total_steps = 0;  // of the job as it was then; 0: not known
 };
 
 // IOError.
@@ -42,6 +43,7 @@ struct SavedCheckpoint {
   JobIdentity identity;
   std::int64_t step = 0;
   MetricsLengths metrics;
+  std::int64_t total_steps = 0;  // that the job had; 0: it does not say
 
   // CheckpointError when `identity` differs or the tensors are not those of `start`, the state of the same
   // job before its first step.

@@ -22,7 +22,9 @@ std::vector<Tensor> columns_of_steps(const StepsInput& input, std::int64_t first
   } else {
     rows = rows_of_steps(input.order, first, count);
   }
-  order = Tensor::from<std::int64_t>({count, batch}, rows);
+  const std::int64_t parts = input.accumulate;
+  order =
+      Tensor::from<std::int64_t>(parts > 1 ? Shape{count, parts, batch / parts} : Shape{count, batch}, rows);
   if (input.windows) return input.windows->take(first, count);
   std::vector<Tensor> whole;
   for (const Column& column : input.columns) whole.push_back(column.tensor());
@@ -45,8 +47,10 @@ ManySteps::ManySteps(const TrainingProgram& program, const TensorsByName& fixed,
   RELISH_CHECK(roles_.kind == "train_steps");
 }
 
-std::int64_t ManySteps::at_once(const BatchOrder& order, std::int64_t step, std::int64_t most) {
+std::int64_t ManySteps::at_once(const BatchOrder& order, std::int64_t step, std::int64_t most,
+                                std::int64_t step_rows) {
   const std::int64_t batches = order.batches_per_epoch(), place = step % batches;
+  if (order.size_of_batch(place) < step_rows) return 0;
   const bool short_end = order.size_of_batch(batches - 1) != order.size_of_batch(0);
   if (short_end && place == batches - 1) return 1;
   return std::min(most, batches - place - (short_end ? 1 : 0));
@@ -55,9 +59,16 @@ std::int64_t ManySteps::at_once(const BatchOrder& order, std::int64_t step, std:
 std::optional<ManySteps::Done> ManySteps::run(const StepsInput& input, TrainingState& state,
                                               std::span<const double> learning_rates, bool gives) const {
   const auto count = static_cast<std::int64_t>(learning_rates.size());
+  Rows rows;
+  rows.columns = columns_of_steps(input, state.step, count, rows.order);
+  if (input.accumulate > 1) {
+    rows.weights =
+        weights_of_parts(input.program, input.step.rate_dtype(), rows.columns[input.inputs], rows.order);
+    if (!rows.weights) return std::nullopt;
+  }
   std::optional<Fingerprint> before;
   if (state.looks_for_zero) before = fingerprint_of(state);
-  std::vector<Value> args = arguments(input, state, learning_rates, gives);
+  std::vector<Value> args = arguments(input, state, learning_rates, rows, gives);
   Done done;
   Value result;
   try {
@@ -78,8 +89,9 @@ std::optional<ManySteps::Done> ManySteps::run(const StepsInput& input, TrainingS
   if (first_not_finite(losses)) return std::nullopt;
   const double weight =
       input.program.loss_weight(input.order.size_of_batch(state.step % input.order.batches_per_epoch()));
-  done.losses = shortest_doubles(losses);
-  for (std::int64_t i = 0; i < count; ++i) done.loss_sums.push_back(losses.get_double(i) * weight);
+  const Tensor of_steps = rows.weights ? rows.weights->joined(losses) : losses;
+  done.losses = shortest_doubles(of_steps);
+  for (std::int64_t i = 0; i < count; ++i) done.loss_sums.push_back(of_steps.get_double(i) * weight);
   if (const auto norms = roles_.result(Role::GradientNorms))
     done.gradient_norms = shortest_doubles(fields[*norms].tensor());
   done.no_change = before && nothing_moved(*before, done.results);
@@ -87,20 +99,20 @@ std::optional<ManySteps::Done> ManySteps::run(const StepsInput& input, TrainingS
 }
 
 std::vector<Value> ManySteps::arguments(const StepsInput& input, TrainingState& state,
-                                        std::span<const double> learning_rates, bool gives) const {
+                                        std::span<const double> learning_rates, const Rows& rows,
+                                        bool gives) const {
   const auto count = static_cast<std::int64_t>(learning_rates.size());
   Tensor rates = Tensor::empty(input.step.rate_dtype(), {count});
   for (std::int64_t i = 0; i < count; ++i) rates.set_double(i, learning_rates[static_cast<std::size_t>(i)]);
-  Tensor order;
-  const std::vector<Tensor> columns = columns_of_steps(input, state.step, count, order);
   std::vector<RoleValue> given = gives ? input.step.give(state) : input.step.values(state);
   given.push_back({Role::LearningRates, rates});
-  given.push_back({Role::Order, order});
+  given.push_back({Role::Order, rows.order});
+  if (rows.weights) given.push_back({Role::Weight, rows.weights->tensor});
   if (roles_.param(Role::Key)) {
     given.push_back({Role::Key, tensor_of_key(key_from_seed(input.seed))});
     given.push_back({Role::Step, Tensor::scalar_int(DType::Int64, state.step)});
   }
-  return binding_.arguments(columns, given);
+  return binding_.arguments(rows.columns, given);
 }
 
 // Beforehand, so that the time of the call is that of its steps.

@@ -4,6 +4,7 @@
 
 #include "ir/operators/evaluator.h"
 #include "train/options.h"
+#include "train/part_weights.h"
 #include "train/state.h"
 #include "train/step_function.h"
 #include "train/windows.h"
@@ -19,6 +20,8 @@ struct StepsInput {
   const std::vector<Column>& columns;
   std::optional<WindowReader>& windows;  // of data that stay in files
   std::uint64_t seed = 0;
+  std::int64_t accumulate = 1;  // batches of a step
+  std::size_t inputs = 0;       // columns before the targets
 };
 
 class ManySteps {
@@ -27,8 +30,9 @@ class ManySteps {
             std::size_t columns);
 
   // So many steps behind `step` steps can be done by one call, at most `most`: those of an epoch whose
-  // batches are of one size.
-  static std::int64_t at_once(const BatchOrder& order, std::int64_t step, std::int64_t most);
+  // batches are of one size. Of steps over several batches 0 where one has less than `step_rows` rows.
+  static std::int64_t at_once(const BatchOrder& order, std::int64_t step, std::int64_t most,
+                              std::int64_t step_rows);
 
   struct Done {
     StepFunction::Results results;  // behind the last
@@ -44,8 +48,14 @@ class ManySteps {
                           std::span<const double> learning_rates, bool gives) const;
 
  private:
+  // The data of some steps.
+  struct Rows {
+    std::vector<Tensor> columns;
+    Tensor order;
+    std::optional<PartWeights> weights;  // of steps over several batches
+  };
   std::vector<Value> arguments(const StepsInput& input, TrainingState& state,
-                               std::span<const double> learning_rates, bool gives) const;
+                               std::span<const double> learning_rates, const Rows& rows, bool gives) const;
   double compile(const StepsInput& input, const std::vector<Value>& args, TrainingState& state,
                  bool gives) const;
 

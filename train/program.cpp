@@ -63,6 +63,22 @@ ColumnBinding::ColumnBinding(const ModulePtr& module, std::string_view function,
        std::move(notes));
 }
 
+namespace {
+
+// What gives a column of numbers the shape that is taken, where one dimension of 1 makes the difference.
+std::string hint_of_shape(const Tensor& found, const Type& wanted) {
+  const TensorType* type = wanted.tensor();
+  if (!type || !type->shape) return "";
+  const auto is_one = [](const Scalar& dim) { return dim.as_int() == 1; };
+  if (found.rank() == 1 && type->rank == 2 && is_one(type->shape->back()))
+    return "; y.reshape((-1, 1)) of it has that shape";
+  if (found.rank() == 2 && found.shape()[1] == 1 && type->rank == 1)
+    return "; y.reshape((-1,)) of it has that shape";
+  return "";
+}
+
+}  // namespace
+
 void ColumnBinding::check_fit(std::span<const Tensor> columns, const DataSet& data, Span named_place) const {
   const std::vector<Value> values = arguments(columns);
   const std::vector<Var>& parameters = function_->params;
@@ -83,6 +99,8 @@ void ColumnBinding::check_fit(std::span<const Tensor> columns, const DataSet& da
   const std::int64_t rows = columns.empty() ? 0 : columns.front().shape().front();
   if (!named && rows != data.rows())
     first.note(fmt::format("a batch has {} of the {} rows", rows, data.rows()));
+  if (const Value& value = values[fault->argument]; !named && value.is_tensor())
+    first.message += hint_of_shape(value.tensor(), parameters[fault->argument].type());
   throw std::move(fault->failure);
 }
 

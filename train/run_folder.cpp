@@ -69,11 +69,14 @@ std::string_view name_of(RunStatus status) {
 // A file of lines that only grows.
 class RunFolder::LineFile {
  public:
-  // Keeps the first bytes of what stands there, or less where there are not so many.
+  // Keeps the first bytes of what stands there; where there are not so many, all whole lines.
   LineFile(std::string path, std::uint64_t kept)
-      : path_(std::move(path)), descriptor_(open_in_run_folder(path_, O_WRONLY | O_CREAT | O_APPEND)) {
+      : path_(std::move(path)), descriptor_(open_in_run_folder(path_, O_RDWR | O_CREAT | O_APPEND)) {
     struct stat info = {};
-    if (::fstat(descriptor_, &info) == 0) length_ = std::min<std::uint64_t>(kept, info.st_size);
+    if (::fstat(descriptor_, &info) == 0) {
+      found_ = static_cast<std::uint64_t>(info.st_size);
+      length_ = found_ < kept ? end_of_lines(found_) : kept;
+    }
     if (::ftruncate(descriptor_, static_cast<off_t>(length_)) != 0) {
       const int error = errno;
       ::close(descriptor_);
@@ -102,11 +105,27 @@ class RunFolder::LineFile {
   }
 
   std::uint64_t length() const { return length_; }
+  // Bytes that were there before.
+  std::uint64_t found() const { return found_; }
 
  private:
+  // Behind the last line break of the first `size` bytes.
+  std::uint64_t end_of_lines(std::uint64_t size) const {
+    char part[4096];
+    while (size > 0) {
+      const std::uint64_t count = std::min<std::uint64_t>(size, sizeof part);
+      const ssize_t read = ::pread(descriptor_, part, count, static_cast<off_t>(size - count));
+      if (read != static_cast<ssize_t>(count)) return 0;
+      const std::size_t at = std::string_view(part, count).rfind('\n');
+      if (at != std::string_view::npos) return size - count + at + 1;
+      size -= count;
+    }
+    return 0;
+  }
+
   std::string path_;
   int descriptor_;
-  std::uint64_t length_ = 0;
+  std::uint64_t length_ = 0, found_ = 0;
 };
 
 // The lock belongs to the open file, so the system frees it when its process ends, however that happens.
@@ -162,16 +181,27 @@ RunFolder::RunFolder(const RunFolderOptions& options, RunDescription description
 
 RunFolder::~RunFolder() = default;
 
-void RunFolder::start_metrics(const MetricsLengths& kept) {
-  jsonl_ = std::make_unique<LineFile>(file("metrics.jsonl"), kept.jsonl);
-  csv_ = std::make_unique<LineFile>(file("metrics.csv"), kept.csv);
-  if (csv_->length() > 0) return;
+std::vector<std::string> RunFolder::start_metrics(const MetricsLengths& kept) {
+  std::vector<std::string> lost;
+  const auto start = [&](std::string_view name, std::uint64_t bytes) {
+    auto lines = std::make_unique<LineFile>(file(name), bytes);
+    if (lines->found() < bytes)
+      lost.push_back(
+          fmt::format("{} has {} bytes, and had {} when the checkpoint was written: lines of earlier "
+                      "steps are missing",
+                      file(name), lines->found(), bytes));
+    return lines;
+  };
+  jsonl_ = start("metrics.jsonl", kept.jsonl);
+  csv_ = start("metrics.csv", kept.csv);
+  if (csv_->length() > 0) return lost;
   std::string header = "step,epoch,loss,lr";
   if (gradient_norms_) header += ",grad_norm";
   header += ",epoch_loss";
   for (const std::string& metric : metrics_) append_cell(header, metric);
   for (const std::string& metric : validation_metrics_) append_cell(header, "validation_" + metric);
   csv_->write_line(header + ",samples_per_s,wall_s");
+  return lost;
 }
 
 void RunFolder::sync_metrics() {

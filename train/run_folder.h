@@ -87,8 +87,8 @@ class RunFolder {
   const std::string& path() const { return path_; }
   std::string file(std::string_view name) const { return path_ + "/" + std::string(name); }
 
-  // Keeps so much of the metrics files.
-  void start_metrics(const MetricsLengths& kept);
+  // Keeps so much of the metrics files. What is said of files that have less, a line each.
+  std::vector<std::string> start_metrics(const MetricsLengths& kept);
   void write_script(std::string_view text);
   void write_page(std::string_view name, std::string_view text);  // report.md, report.html
   // A line of metrics.jsonl and metrics.csv. The last step of an epoch comes with the epoch's report, so that

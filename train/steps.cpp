@@ -182,8 +182,7 @@ TrainingSteps::TrainingSteps(Evaluator& evaluator, TrainingProgram program, Data
   }
   if (options_.accumulate > 1) accumulation_.emplace(evaluator_, program_, step_, fixed_parameters_, data_);
   if (!data_.in_memory()) windows_.emplace(columns_, order_);
-  if (!program_.steps.empty() && !accumulation_)
-    many_.emplace(program_, fixed_parameters_, data_, columns_.size());
+  if (!program_.steps.empty()) many_.emplace(program_, fixed_parameters_, data_, columns_.size());
 }
 
 // Without overflow: epochs may be given as a number that is never reached.
@@ -259,7 +258,7 @@ double TrainingSteps::learning_rate_of(std::int64_t step) const {
                                      {Tensor::scalar(DType::Float64, options_.learning_rate),
                                       Tensor::scalar(DType::Int64, static_cast<double>(step)),
                                       Tensor::scalar(DType::Int64, static_cast<double>(total_steps()))});
-  return rate.tensor().get_double(0);
+  return shortest_double(rate.tensor());
 }
 
 std::vector<Tensor> TrainingSteps::batch_of(std::int64_t step) const {
@@ -291,13 +290,15 @@ StepFunction::Results TrainingSteps::results_of(TrainingState& state, double rat
 }
 
 std::int64_t TrainingSteps::steps_at_once(std::int64_t step, std::int64_t most) const {
-  return many_ ? ManySteps::at_once(order_, step, std::min(most, total_steps() - step)) : 0;
+  const std::int64_t step_rows = accumulation_ ? batch_size_ * options_.accumulate : 0;
+  return many_ ? ManySteps::at_once(order_, step, std::min(most, total_steps() - step), step_rows) : 0;
 }
 
 std::optional<ManySteps::Done> TrainingSteps::many(TrainingState& state,
                                                    std::span<const double> learning_rates, bool gives) const {
-  return many_->run({evaluator_, program_, step_, order_, columns_, windows_, options_.seed}, state,
-                    learning_rates, gives);
+  return many_->run({evaluator_, program_, step_, order_, columns_, windows_, options_.seed,
+                     options_.accumulate, data_.inputs.size()},
+                    state, learning_rates, gives);
 }
 
 std::optional<TrainingSteps::Done> TrainingSteps::step_giving(TrainingState& state,

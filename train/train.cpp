@@ -2,12 +2,14 @@
 #include "train/train.h"
 
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
 #include <tuple>
 
-#include <chrono>
-
+#include "support/counted.h"
 #include "support/file_access.h"
 #include "support/interrupt.h"
+#include "support/render.h"
 #include "train/report/confusion.h"
 #include "train/report/event_file.h"
 #include "train/report/report_page.h"
@@ -108,6 +110,11 @@ Looked look_for_confusion(Evaluator& evaluator, const Trainer& trainer) {
   return looked;
 }
 
+bool is_folder(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error);
+}
+
 // A trainer with the folder that keeps what it does.
 class Job {
  public:
@@ -123,7 +130,8 @@ class Job {
     identity_.settings = request.description.arguments;
     MetricsLengths kept;
     if (request.folder.resume || !request.checkpoint.empty()) kept = resume(request);
-    if (request.folder.resume) folder_.start_metrics(kept);
+    if (request.folder.resume)
+      for (const std::string& lost : folder_.start_metrics(kept)) listener_.on_note("warning: " + lost);
     if (!request.script_text.empty()) folder_.write_script(request.script_text);
     // A folder that has events goes on with them.
     const std::string events = folder_.file(event_file_name);
@@ -175,8 +183,15 @@ class Job {
     }
     if (saver_.weights().empty()) return "";
     const std::string file = folder_.file(saver_.weights());
-    failure.note({}, fmt::format("the checkpoint of step {} of {} is {}; --resume auto goes on from it",
-                                 saver_.saved().step, trainer_.total_steps(), file));
+    // The step that stopped it is the same each time: nothing goes on from there.
+    const bool comes_again = status == RunStatus::NumericStop;
+    const bool skips = trainer_.steps().options().skip_not_finite;
+    failure.note({}, fmt::format("the checkpoint of step {} of {} is {}; {}", saver_.saved().step,
+                                 trainer_.total_steps(), file,
+                                 !comes_again ? "--resume auto goes on from it"
+                                 : skips      ? "look at the data and the learning rate, and begin anew"
+                                              : "a resume would come to the same step again: look at it, and "
+                                                "begin anew, with a lower learning rate or nan=\"skip\""));
     return file;
   }
 
@@ -219,10 +234,16 @@ class Job {
   // Takes over the state of a checkpoint, when there is one, and says how much of the metrics it counts on.
   MetricsLengths resume(const RunRequest& request) {
     std::optional<SavedCheckpoint> saved;
-    if (!request.checkpoint.empty()) {
-      saved = read_checkpoint(request.checkpoint);
+    if (request.checkpoint.empty()) {
+      saved = newest_whole(path());
+    } else if (is_folder(request.checkpoint)) {
+      saved = newest_whole(request.checkpoint);
+      if (!saved) {
+        fail_at(ErrorClass::Checkpoint, printable(request.checkpoint), "checkpoint.none",
+                "the folder has no whole checkpoint; expected a run folder, or the path of a checkpoint");
+      }
     } else {
-      saved = newest_whole();
+      saved = read_checkpoint(request.checkpoint);
     }
     if (!saved) {
       listener_.on_note(fmt::format("{} has no checkpoint; the job starts from its first step", path()));
@@ -240,15 +261,29 @@ class Job {
     listener_.on_note(fmt::format("goes on behind step {} of {}, from {}{}", saved->step,
                                   trainer_.total_steps(), saved->path,
                                   saved->step == trainer_.total_steps() ? ": all steps are done" : ""));
+    tell_other_length(*saved);
     if (!request.folder.resume) return {};
     saver_.set_saved(mark, checkpoint_name(saved->step));
     return saved->metrics;
   }
 
-  std::optional<SavedCheckpoint> newest_whole() {
-    std::vector<std::int64_t> steps = checkpoint_steps(path());
+  void tell_other_length(const SavedCheckpoint& saved) {
+    const std::int64_t now = trainer_.total_steps();
+    if (saved.total_steps == 0 || saved.total_steps == now) return;
+    const std::int64_t batches = trainer_.steps().order().batches_per_epoch();
+    const auto length = [&](std::int64_t steps) {
+      return steps % batches == 0
+                 ? fmt::format("{}, {}", counted(steps / batches, "epoch"), counted(steps, "step"))
+                 : counted(steps, "step");
+    };
+    listener_.on_note(fmt::format("note: the job was one of {} when it was saved; now it is one of {}",
+                                  length(saved.total_steps), length(now)));
+  }
+
+  std::optional<SavedCheckpoint> newest_whole(const std::string& folder) {
+    std::vector<std::int64_t> steps = checkpoint_steps(folder);
     for (; !steps.empty(); steps.pop_back()) {
-      const std::string file = folder_.file(checkpoint_name(steps.back()));
+      const std::string file = folder + "/" + checkpoint_name(steps.back());
       try {
         return read_checkpoint(file);
       } catch (const Failure& failure) {
@@ -267,6 +302,7 @@ class Job {
     result.names = trainer_.steps().function().names();
     result.parameters = trainer_.named_parameters(TrainingSteps::Which::Stepped);
     result.metrics = folder_.metrics_lengths();
+    result.total_steps = trainer_.total_steps();
     return result;
   }
 

@@ -12,7 +12,8 @@ struct RunRequest {
   RunFolderOptions folder;
   RunDescription description;  // seed, batch size, rows and tier are filled in
   std::string script_text;     // for script.relish; empty: none
-  // The checkpoint to go on from, in place of the newest of a folder that is resumed; empty: that one.
+  // The checkpoint to go on from, or a run folder whose newest is meant, in place of the newest of a folder
+  // that is resumed; empty: that one.
   std::string checkpoint;
   std::int64_t keep = 3;     // checkpoints of the folder, at least 2
   bool tensorboard = false;  // an event file beside the metrics

@@ -211,6 +211,7 @@ bool Trainer::has_stopped_early() const {
 // The first few are told one by one.
 void Trainer::skip_step(TrainingObserver& observer, const Failure& why) {
   constexpr std::int64_t most_told = 5;
+  skipped_ = why;
   const std::int64_t batch = state_.step % steps_.order().batches_per_epoch();
   state_.skipped_rows += steps_.order().size_of_batch(batch);
   ++state_.skipped_steps;
@@ -221,10 +222,21 @@ void Trainer::skip_step(TrainingObserver& observer, const Failure& why) {
   state_.loss = std::nan("");
 }
 
+void Trainer::refuse_all_skipped() const {
+  if (state_.step == 0 || state_.skipped_steps < state_.step) return;
+  std::vector<DiagnosticNote> notes;
+  if (skipped_) notes.push_back({{}, "the last of them: " + skipped_->diagnostics().front().message});
+  fail(ErrorClass::NumericStop, skipped_ ? skipped_->diagnostics().front().span : Span{}, "train.all_skipped",
+       fmt::format("{} skipped, since none was finite: nothing was trained",
+                   state_.step == 1 ? "the only step was" : fmt::format("all {} steps were", state_.step)),
+       std::move(notes));
+}
+
 // Of the step whose results were taken over; its number is still that of the step before.
 void Trainer::look_for_zero_gradients(bool no_change) {
   zero_gradients_ = state_.looks_for_zero && no_change && steps_.gradients_are_zero(state_);
-  state_.looks_for_zero = state_.looks_for_zero && !no_change;
+  // Once something has moved, or the job was told of, there is nothing more to look for.
+  state_.looks_for_zero = state_.looks_for_zero && no_change && !zero_gradients_;
 }
 
 void Trainer::bring_back(TrainingObserver& observer, const LoopActions& actions) {
@@ -248,14 +260,16 @@ void Trainer::bring_back(TrainingObserver& observer, const LoopActions& actions)
       std::vector<double> rates;
       for (std::int64_t i = 0; i < std::max<std::int64_t>(count, 1); ++i)
         rates.push_back(steps_.learning_rate_of(again.step + i));
-      StepFunction::Results results;
-      if (count > 0) {
-        std::optional<ManySteps::Done> done = steps_.many(again, rates, true);
-        RELISH_CHECK(done.has_value(), "steps that went well do not when they are done again");
-        results = std::move(done->results);
-      } else {
-        results = steps_.step(again, rates.front()).results;
+      std::optional<ManySteps::Done> done;
+      if (count > 0) done = steps_.many(again, rates, true);
+      if (!done) {
+        // What a call of many does not do, such as a batch of which nothing counts, was done alone before
+        // too.
+        RELISH_CHECK(!again.gave_tensors(), "steps that went well do not when they are done again");
+        rates.resize(1);
       }
+      StepFunction::Results results =
+          done ? std::move(done->results) : steps_.step(again, rates.front()).results;
       take_over(std::move(results), again);
       again.step += static_cast<std::int64_t>(rates.size());
     }
@@ -417,6 +431,7 @@ StopReason Trainer::run(TrainingObserver& observer, const LoopActions& actions) 
       last_saved = state_.step;
       pace_.saved = monotonic_seconds();
     }
+    refuse_all_skipped();
   } catch (Failure& failure) {
     bring_back(observer, actions);
     if (failure.error_class() != ErrorClass::Interrupted) throw;

@@ -86,6 +86,8 @@ class Trainer {
   void look_for_end(const Metrics& validation);
   bool has_stopped_early() const;
   void skip_step(TrainingObserver& observer, const Failure& why);
+  // NumericStop when no step of a job that is done was finite.
+  void refuse_all_skipped() const;
   bool save_is_due(std::int64_t last_step) const;
 
   TrainingSteps steps_;
@@ -96,6 +98,7 @@ class Trainer {
   const bool can_give_;                                             // calls make use of what they are given
   bool gives_ = false;                                              // steps are given the state's tensors
   std::optional<Failure> interrupt_;
+  std::optional<Failure> skipped_;  // why the last step that was left out was
 
   // Seconds of the monotonic clock, for what is said of the pace.
   struct Pace {

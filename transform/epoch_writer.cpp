@@ -6,6 +6,7 @@
 
 #include "ir/operators/op.h"
 #include "support/failure.h"
+#include "transform/parts_writer.h"
 #include "transform/rebuild.h"
 
 namespace relish {
@@ -111,6 +112,12 @@ class EpochWriter {
       carried_.push_back(i);
       firsts_.push_back(Expr(parameter(param.name(), param.type(), slot)));
     }
+    if (has_parts()) {
+      const DType dtype = *rate_.type().tensor()->dtype;
+      weights_ =
+          parameter(builder_.fresh_name("weights"),
+                    tensor_type({Scalar(steps_), Scalar(options_.accumulate + 1)}, dtype), {Role::Weight});
+    }
     if (has_key()) {
       key_ = parameter("key", tensor_type({Scalar(2)}, DType::UInt32), {Role::Key});
       first_step_ = parameter(builder_.fresh_name("step"), tensor_type({}, DType::Int64), {Role::Step});
@@ -122,15 +129,19 @@ class EpochWriter {
           column == column_of_param_.end() ? step_.params[i].type() : column_type(column->second);
       data_.insert_or_assign(i, parameter(step_.params[i].name(), type, roles_.params[i]));
     }
-    order_ = parameter(builder_.fresh_name("order"), tensor_type({Scalar(steps_), *batch_}, DType::Int64),
-                       {Role::Order});
+    std::vector<Scalar> order = {Scalar(steps_), *batch_};
+    if (has_parts()) order.insert(order.begin() + 1, Scalar(options_.accumulate));
+    order_ =
+        parameter(builder_.fresh_name("order"), tensor_type(std::move(order), DType::Int64), {Role::Order});
   }
 
   // The batch of a round, prepared.
   std::vector<Expr> write_batch(const ScalarVar& round, const Expr& key) {
     const Expr at = scalar_value(Scalar(round));
     const Attributes along = {{"axis", Attribute(std::int64_t{0})}};
-    const Expr rows = builder_.call("take", {Expr(*order_), at}, along, "batch_rows");
+    Expr rows = builder_.call("take", {Expr(*order_), at}, along, "batch_rows");
+    if (has_parts())
+      rows = builder_.call("reshape", {rows, shape_literal({*batch_ * Scalar(options_.accumulate)})});
     std::vector<Expr> batch;
     for (const std::size_t param : columns_) {
       batch.push_back(
@@ -182,7 +193,8 @@ class EpochWriter {
     }
     kept_ = loop.initial.size();
     if (options_.each) {
-      loop.initial.push_back(zeros_of_steps(builder_, steps_, dtype, "losses"));
+      loop.initial.push_back(builder_.call("zeros", {shape_literal({Scalar(steps_) * parts()})},
+                                           {{"dtype", Attribute(dtype)}}, "losses"));
       names.emplace_back("losses");
       if (!options_.faults_last) {
         loop.initial.push_back(zeros_of_steps(builder_, steps_, dtype, "faults"));
@@ -215,6 +227,7 @@ class EpochWriter {
     Expr key;
     if (key_)
       key = builder_.call("random.fold_in", {Expr(*key_), Expr(carried[carried_.size()])}, {}, "step_key");
+    if (has_parts()) return write_round_of_parts(round, carried, key);
     const std::vector<Expr> batch = write_batch(round, key);
     Expr rate(rate_);
     if (options_.each)
@@ -259,6 +272,57 @@ class EpochWriter {
       tell(fault, "faults");
     }
     if (tells_norms()) tell(field(done, Role::GradientNorm, "gradient_norm"), "gradient_norms");
+    return results;
+  }
+
+  bool has_parts() const { return options_.accumulate > 1; }
+  Scalar parts() const { return Scalar(options_.accumulate); }
+
+  // As write_round, of a step over several batches.
+  std::vector<Expr> write_round_of_parts(const ScalarVar& round, const std::vector<Var>& carried,
+                                         const Expr& key) {
+    const Expr at = scalar_value(Scalar(round));
+    const Attributes along = {{"axis", Attribute(std::int64_t{0})}};
+    PartsWriter::Step step;
+    step.parts = options_.accumulate;
+    step.rows = *batch_;
+    for (std::size_t i = 0; i < carried_.size(); ++i)
+      step.state[roles_.params[carried_[i]].role] = Expr(carried[i]);
+    step.rate = builder_.call("take", {Expr(rate_), at}, along, "lr");
+    step.weights = builder_.call("take", {Expr(*weights_), at}, along, "weights_of_parts");
+    step.key = key;
+    for (const auto& [param, own] : data_)
+      if (!column_of_param_.contains(param)) step.whole[step_.params[param].name()] = Expr(own);
+    if (options_.prepare.empty()) {
+      step.order = builder_.call("take", {Expr(*order_), at}, along, "rows_of_parts");
+      for (const std::size_t param : columns_)
+        step.columns[step_.params[param].name()] = Expr(data_.at(param));
+    } else {
+      const std::vector<Expr> batch = write_batch(round, key);
+      for (std::size_t c = 0; c < columns_.size(); ++c)
+        step.columns[step_.params[columns_[c]].name()] = batch[c];
+    }
+    const PartsWriter::Done done = PartsWriter(builder_, module_, options_.prefix).write(step);
+    std::vector<Expr> results;
+    for (const std::size_t param : carried_) results.push_back(done.state.at(roles_.params[param].role));
+    if (key_) {
+      const Expr one = constant(Tensor::scalar_int(DType::Int64, 1));
+      results.push_back(builder_.call("add", {Expr(carried[carried_.size()]), one}, {}, "step_number"));
+    }
+    std::size_t told = kept_;
+    const Scalar begin = Scalar(round) * parts();
+    results.push_back(builder_.call("slice_scatter",
+                                    {Expr(carried[told++]), done.losses, scalar_value(begin),
+                                     scalar_value(begin + parts()), scalar_value(Scalar(1))},
+                                    along, "losses"));
+    if (!options_.faults_last) {
+      const Expr sum = builder_.call("sum", {done.losses});
+      const DType dtype = *sum.type().tensor()->dtype;
+      const Expr fault = fault_of(builder_.call("multiply", {sum, number(dtype, 0)}, {}, "fault"), results);
+      results.push_back(stored(Expr(carried[told++]), fault, round, "faults"));
+    }
+    if (tells_norms())
+      results.push_back(stored(Expr(carried[told++]), done.gradient_norm, round, "gradient_norms"));
     return results;
   }
 
@@ -348,7 +412,7 @@ class EpochWriter {
   std::size_t kept_ = 0;             // carried values that stand before what is told
   std::map<std::size_t, Var> data_;  // by parameter of the step
   Var rate_;
-  std::optional<Var> key_, first_step_, order_;
+  std::optional<Var> weights_, key_, first_step_, order_;
 };
 
 }  // namespace

@@ -280,6 +280,23 @@ ParameterHolder holder_of_parameters(const Module& module, const Function& funct
   return {with, with->function(loss.new_name)};
 }
 
+std::string option_that_adds(const Module& module, std::string_view name) {
+  struct Added {
+    std::string_view name, option;
+  };
+  constexpr Added added[] = {{"initial_params", "init=\"xavier_uniform\""},
+                             {"learning_rate", "schedule=\"cosine\""},
+                             {"add_gradients", "accumulate=True"},
+                             {"apply_gradients", "accumulate=True"}};
+  for (const Added& each : added) {
+    if (!name.ends_with(each.name)) continue;
+    const std::string prefix(name.substr(0, name.size() - each.name.size()));
+    if (module.function(prefix + "train_step"))
+      return fmt::format("; setup_trainer(…, {}) adds it", each.option);
+  }
+  return "";
+}
+
 TrainerNames trainer_names(const Module& module, const Function& function,
                            const SetupTrainerOptions& options) {
   TrainerNames names;
@@ -360,7 +377,8 @@ Module setup_trainer(const Module& module, std::string_view name, const SetupTra
     writer.write_apply_gradients();
   }
   write_epoch(result, {"train_epoch", options.prefix});
-  if (!options.schedule.name.empty()) result = add_schedule(result, options.schedule, options.prefix);
+  if (!options.schedule.name.empty())
+    result = add_schedule(result, options.schedule, step.dtype, options.prefix);
   if (options.initial.given()) {
     const ParameterHolder holder = holder_of_parameters(module, *function, options);
     Module with =

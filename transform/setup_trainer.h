@@ -42,6 +42,10 @@ struct SetupTrainerOptions {
 // earlier call made is replaced; a function of the user's that has one of the names is not: UsageError.
 Module setup_trainer(const Module& module, std::string_view function, const SetupTrainerOptions& options);
 
+// Of a name that a module with a trainer does not have, but would have by another option: which, for a
+// message; empty for other names and modules.
+std::string option_that_adds(const Module& module, std::string_view name);
+
 // What setup_trainer calls the functions of a model.
 struct TrainerNames {
   std::string inference;       // the model for predictions

@@ -149,7 +149,7 @@ Expr number(DType dtype, double value) { return constant(Tensor::scalar(dtype, v
 
 }  // namespace
 
-Module add_schedule(const Module& module, const NamedSpec& spec, const std::string& prefix) {
+Module add_schedule(const Module& module, const NamedSpec& spec, DType dtype, const std::string& prefix) {
   const RuleChoice choice = choose_rule("schedule", schedule_entries(), spec.name, spec.options);
   Module result = module;
   std::vector<std::pair<std::string, double>> constants = choice.constants;
@@ -170,6 +170,7 @@ Module add_schedule(const Module& module, const NamedSpec& spec, const std::stri
   for (const std::string& name : choice.lengths) known[name] = length;
   Expr rate = writer.call(choice.function, known);
   if (choice.warmup > 0) rate = writer.call("warmed", {{"lr", rate}, {"step", done}});
+  if (dtype != DType::Float64) rate = writer.call_operator("astype", {rate}, {{"dtype", Attribute(dtype)}});
   writer.finish(
       rate,
       {"learning_rate", {{Role::LearningRate}, {Role::Step}, {Role::Steps}}, {{Role::LearningRate}}, false});

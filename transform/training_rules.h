@@ -6,9 +6,10 @@
 namespace relish {
 
 // Adds `learning_rate(lr, step, steps) -> lr` by a schedule of the library: the rate of the step that follows
-// `step` steps, in a job of `steps`, where `lr` is the optimizer's. Rates are float64, numbers of steps
-// int64. `prefix`: of its name.
-Module add_schedule(const Module& module, const NamedSpec& schedule, const std::string& prefix = {});
+// `step` steps, in a job of `steps`, where `lr` is the optimizer's. It is computed in float64 and given as
+// `dtype`, which the step takes; numbers of steps are int64. `prefix`: of its name.
+Module add_schedule(const Module& module, const NamedSpec& schedule, DType dtype,
+                    const std::string& prefix = {});
 
 // Start values. A parameter takes the rule of the first pattern (a glob over whole names) that its name
 // matches. Of the others, weights and tables of rows take `weights`, or without one (no name)

@@ -53,7 +53,8 @@ constexpr std::array<RoleKind, 14> known_kinds{{
      "loss gradient_norm? parameters buffers? averages? states"},
     {"train_epoch", "parameters buffers? averages? states learning_rate key? step? input* target* order",
      "loss parameters buffers? averages? states"},
-    {"train_steps", "parameters buffers? averages? states learning_rates key? step? input* target* order",
+    {"train_steps",
+     "parameters buffers? averages? states learning_rates weight? key? step? input* target* order",
      "losses faults gradient_norms? parameters buffers? averages? states"},
     {"add_gradients", "parameters buffers? gradients weight loss_scale? key? input* target*",
      "loss gradients buffers?"},
@@ -231,8 +232,12 @@ std::optional<std::string> type_fault(const RoleSlot& slot, const Type& type) {
     case Role::States:
       if (!type.tuple()) return expected("a tuple");
       break;
-    case Role::LearningRate:
     case Role::Weight:
+      // Of many steps over parts, of each step what its parts count, and then what they count together.
+      if (!is_number_type(type, true) && !is_number_type(type, true, 2))
+        return expected("a floating tensor of rank 0, or of rank 2 for many steps");
+      break;
+    case Role::LearningRate:
     case Role::LossScale:
     case Role::Loss:
     case Role::GradientNorm:
@@ -249,7 +254,8 @@ std::optional<std::string> type_fault(const RoleSlot& slot, const Type& type) {
       if (!is_number_type(type, true, 1)) return expected("a floating tensor of rank 1");
       break;
     case Role::Order:
-      if (!is_number_type(type, false, 2)) return expected("an int64 tensor of rank 2");
+      if (!is_number_type(type, false, 2) && !is_number_type(type, false, 3))
+        return expected("an int64 tensor of rank 2, or of rank 3 for steps over parts");
       break;
     case Role::Key:
       if (!same_type(type, tensor_type({Scalar(2)}, DType::UInt32)))

@@ -120,8 +120,13 @@ void run_on_file(Invocation& invocation, const ParsedCommand& parsed) {
     if (!function.empty()) fail_usage("command.subject", "a function and -f contradict each other");
     function = parsed.positionals[1];
   }
-  ProgramFile program =
-      read_program(parsed.positionals[0], path_rules_beside(invocation.session, parsed.positionals[0]));
+  PathRules rules = path_rules_beside(invocation.session, parsed.positionals[0]);
+  // A --set of the command's own names parameters, and arguments of the file beside them.
+  rules.more_arguments = has_own_set(command);
+  if (rules.more_arguments)
+    for (const auto& [name, value] : invocation.assignments("set"))
+      rules.arguments.emplace_back(name, text_of(value));
+  ProgramFile program = read_program(parsed.positionals[0], rules);
   invocation.session.report(program.warnings);
   invocation.program = &program;
   std::vector<ModulePtr> modules = program.modules();

@@ -1,12 +1,19 @@
 // The bridge between command declarations and CLI11.
 #include "shell/cli/options.h"
 
+#include <fmt/ranges.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <deque>
+#include <set>
 #include <thread>
 
+#include "frontend/reader.h"
 #include "runtime/native.h"
+#include "shell/program/program_file.h"
+#include "shell/script/constant_values.h"
 #include "support/file_access.h"
 #include "support/limits.h"
 #include "support/render.h"
@@ -136,15 +143,53 @@ ScriptValue value_of(const Slot& slot, const Command& command) {
   return text;
 }
 
-[[noreturn]] void unknown_flag(const CLI::App& app, const Command& command, const std::string& given) {
+// What the script on the command line asks for by arg(); nothing where it cannot be read.
+std::set<std::string> arguments_of_script(const std::vector<std::string>& words) {
+  const auto path = std::find_if(words.begin(), words.end(), [](const std::string& word) {
+    return !word.starts_with('-') && access(word.c_str(), R_OK) == 0;
+  });
+  if (path == words.end()) return {};
+  try {
+    start_language();
+    Diagnostics ignored;
+    ReadOptions options;
+    options.redefinitions = true;
+    return declared_arguments(read_source(read_text(*path).source, options, ignored).script);
+  } catch (const Failure&) {
+    return {};
+  }
+}
+
+// How an argument of the script is given, where the flag may be meant as one.
+std::string hint_of_argument(const std::vector<std::string>& words, const std::string& flag) {
+  const std::set<std::string> arguments = arguments_of_script(words);
+  if (arguments.empty()) return "";
+  const std::string name = script_name(flag.substr(flag.find_first_not_of('-')));
+  if (!arguments.contains(name))
+    return fmt::format("; arguments of the script are given as --set NAME=VALUE: {}",
+                       fmt::join(arguments, ", "));
+  // Its value stands behind it, or in the same word.
+  std::string value = "VALUE";
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i].starts_with(flag + "=")) value = words[i].substr(flag.size() + 1);
+    if (words[i] == flag && i + 1 < words.size() && !words[i + 1].starts_with('-')) value = words[i + 1];
+  }
+  return fmt::format("; an argument of the script is given as --set {}={}", name, printable(value));
+}
+
+[[noreturn]] void unknown_flag(const CLI::App& app, const Command& command,
+                               const std::vector<std::string>& words, const std::string& given) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
     for (const std::string& name : option->get_snames()) names.push_back("-" + name);
   }
   std::string flag = given.substr(0, given.find('='));
-  fail_usage("option.unknown", fmt::format("{}: unknown option '{}'{}", shell_name(command.name),
-                                           printable(flag), did_you_mean(flag, names)));
+  std::string hint = command.name == "run" ? hint_of_argument(words, flag) : "";
+  if (const std::string near = did_you_mean(flag, names); !near.empty() && !hint.starts_with("; an "))
+    hint = near;
+  fail_usage("option.unknown",
+             fmt::format("{}: unknown option '{}'{}", shell_name(command.name), printable(flag), hint));
 }
 
 // CLI11's words are its own; only what went wrong is taken from it.
@@ -157,6 +202,12 @@ ScriptValue value_of(const Slot& slot, const Command& command) {
 }
 
 }  // namespace
+
+bool has_own_set(const Command& command) {
+  return std::any_of(command.options.begin(), command.options.end(), [](const Option& option) {
+    return option.name == "set" && (option.surfaces & in_shell);
+  });
+}
 
 std::size_t leading_options(const std::vector<std::string>& arguments) {
   CLI::App app;
@@ -199,10 +250,7 @@ ParsedCommand parse_command_line(const Command& command, const std::vector<std::
   // Values of arg() in the file, but where the command has a --set of its own.
   std::vector<std::string> sets;
   const bool reads_text = command.subject != Subject::None && command.subject != Subject::Name;
-  const bool own_set = std::any_of(command.options.begin(), command.options.end(), [](const Option& option) {
-    return option.name == "set" && (option.surfaces & in_shell);
-  });
-  if (reads_text && !own_set) app.add_option("--set", sets)->allow_extra_args(false);
+  if (reads_text && !has_own_set(command)) app.add_option("--set", sets)->allow_extra_args(false);
   for (const Option& option : command.options) {
     if (!(option.surfaces & in_shell)) continue;
     slots.push_back({&option, nullptr, false, {}});
@@ -220,7 +268,8 @@ ParsedCommand parse_command_line(const Command& command, const std::vector<std::
       only_positionals = true;
       continue;
     }
-    if (!only_positionals && extra.size() > 1 && extra[0] == '-') unknown_flag(app, command, extra);
+    if (!only_positionals && extra.size() > 1 && extra[0] == '-')
+      unknown_flag(app, command, app.remaining(), extra);
     result.positionals.push_back(extra);
   }
   apply_common_options(common, settings);

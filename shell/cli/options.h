@@ -17,6 +17,9 @@ struct ParsedCommand {
   std::vector<std::pair<std::string, ScriptValue>> options;
 };
 
+// Whether the command has a --set of its own, which in others gives values of arg() in the file.
+bool has_own_set(const Command& command);
+
 // How many words before the command's name are common options with their values, as in `relish --tier interp
 // run x`. UsageError with the nearest name for an option that is none of them.
 std::size_t leading_options(const std::vector<std::string>& arguments);

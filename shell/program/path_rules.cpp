@@ -24,7 +24,7 @@ bool is_given(const PathRules& rules, const fs::path& written) {
 }  // namespace
 
 PathRules path_rules(const Session& session, std::string folder, bool confined) {
-  return {std::move(folder), confined, session.settings().roots, {}, {}, {}};
+  return {std::move(folder), confined, session.settings().roots, {}, {}, false, {}};
 }
 
 PathRules path_rules_beside(const Session& session, const std::string& path) {

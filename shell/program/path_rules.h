@@ -16,6 +16,8 @@ struct PathRules {
   std::vector<std::string> roots;  // of --root
   std::vector<std::string> given;  // paths that the command line gave as values
   std::vector<std::pair<std::string, std::string>> arguments = {};  // of arg() in the text: --set NAME=VALUE
+  // Others among these belong to the command itself (bind_params).
+  bool more_arguments = false;
   std::vector<std::string> jobs;  // folders of training jobs that the script did not name
 };
 PathRules path_rules(const Session& session, std::string folder, bool confined);

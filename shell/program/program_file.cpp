@@ -122,7 +122,8 @@ ProgramFile read_program(const std::string& path, const PathRules& rules, std::v
   Diagnostics diagnostics;
   ReadResult result = read_source(program.source, options, diagnostics);
   throw_if_errors(diagnostics);
-  if (!rules.arguments.empty()) check_arguments(rules.arguments, declared_arguments(result.script));
+  program.arguments = declared_arguments(result.script);
+  if (!rules.more_arguments) check_arguments(rules.arguments, program.arguments);
   program.warnings = diagnostics.all();
   take_declarations(result, program);
   if (std::any_of(result.script.begin(), result.script.end(), is_script_function)) {

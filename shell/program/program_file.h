@@ -36,6 +36,7 @@ struct ProgramFile {
   ModulePtr free_functions;             // module `Module`; null when there are none
   std::vector<std::string> made_names;  // bound by statements, which are not run
   bool has_statements = false;
+  std::set<std::string> arguments;            // that its statements ask for by arg()
   std::map<std::string, std::string> linked;  // functions of other files: lib_f -> lib.f
   std::vector<Diagnostic> warnings;
   std::set<std::string> with_constants;     // declarations that see a constant: f, M, M.f

@@ -417,6 +417,20 @@ std::string listed(const std::vector<CallParameter>& parameters) {
   return parameters.size() > most ? text + ", …" : text;
 }
 
+// Which argument was left out where all stand by their places: the first whose place holds a tensor of
+// another rank, else the one behind them.
+std::size_t left_out(const std::vector<CallParameter>& parameters, const std::vector<NamedValue>& arguments,
+                     std::size_t missing) {
+  if (arguments.size() + 1 != parameters.size() || missing != arguments.size()) return missing;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const TensorType* wanted = parameters[i].type.tensor();
+    const Tensor* found = arguments[i].value.tensor();
+    if (!arguments[i].name.empty()) return missing;
+    if (wanted && found && wanted->rank >= 0 && wanted->rank != static_cast<int>(found->rank())) return i;
+  }
+  return missing;
+}
+
 }  // namespace
 
 ScriptValue ScriptCalls::call_function(const FunctionReference& function, std::vector<NamedValue> arguments,
@@ -456,8 +470,8 @@ ScriptValue ScriptCalls::call_function(const FunctionReference& function, std::v
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (!given[i]) {
       fail(ErrorClass::Usage, span, "call.arguments",
-           fmt::format("{}: the argument '{}' is missing; it takes {}", function.name, parameters[i].name,
-                       listed(parameters)));
+           fmt::format("{}: the argument '{}' is missing; it takes {}", function.name,
+                       parameters[left_out(parameters, arguments, i)].name, listed(parameters)));
     }
     places.push_back(given[i]->span);
     const Type& wanted = parameters[i].type;

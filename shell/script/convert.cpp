@@ -171,6 +171,11 @@ Value to_runtime(const ScriptValue& value, const Type& wanted, Span span, std::s
   poll_interrupt(span);
   if (wanted.tensor()) {
     if (value.tensor()) return *value.tensor();
+    if (value.is_number() && same_type(wanted, tensor_type({Scalar(2)}, DType::UInt32))) {
+      fail(ErrorClass::Data, span, "call.argument",
+           fmt::format("{}: found {}, expected a key of random numbers; write key({})", what, describe(value),
+                       text_of(value)));
+    }
     if (value.is_number() || value.sequence()) return tensor_of_argument(value, wanted, span, what);
     no_fit(what, value, wanted, span);
   }

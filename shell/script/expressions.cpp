@@ -17,6 +17,7 @@
 #include "support/interrupt.h"
 #include "support/render.h"
 #include "support/suggest.h"
+#include "transform/setup_trainer.h"
 
 namespace relish {
 namespace {
@@ -255,9 +256,10 @@ ScriptValue ScriptValues::value_of_attribute(const ast::Attribute& attribute, Sp
   if (auto found = this->attribute(object, attribute.name, span)) return std::move(*found);
   const Span place = attribute.name_span.known() ? attribute.name_span : span;
   if (const auto* module = object.as<ModulePtr>()) {
+    const std::string advice = option_that_adds(**module, attribute.name);
     fail(ErrorClass::Type, place, "name.unknown",
          fmt::format("module '{}' has no function '{}'{}", (*module)->name, attribute.name,
-                     did_you_mean(attribute.name, names_in(*module))));
+                     advice.empty() ? did_you_mean(attribute.name, names_in(*module)) : advice));
   }
   if (find_method(object, attribute.name)) {
     fail(ErrorClass::Type, place, "script.attribute",

@@ -1,6 +1,8 @@
 // Indexing: sequences and strings as Python has them, tensors by copies of the chosen elements.
 #include "shell/script/indexing.h"
 
+#include <algorithm>
+
 #include "shell/script/convert.h"
 #include "shell/script/dict_index.h"
 #include "shell/script/indexing_tensors.h"
@@ -82,7 +84,16 @@ ScriptValue index_sequence(const ScriptValue& object, const ScriptList& list, co
     }
     return list.tuple ? ScriptValue::tuple(std::move(taken)) : ScriptValue::list(std::move(taken));
   }
-  std::int64_t index = index_of(std::get<ScriptValue>(item.kind), item.span, "an index");
+  const ScriptValue& given = std::get<ScriptValue>(item.kind);
+  const bool tensors = list.tuple && !list.items.empty() &&
+                       std::all_of(list.items.begin(), list.items.end(),
+                                   [](const ScriptValue& each) { return each.tensor() != nullptr; });
+  if (given.string() && tensors) {
+    fail(ErrorClass::Type, item.span, "script.index",
+         "found a str as an index of a tuple; expected an int (initial_params of setup_trainer(…, init=…, "
+         "named=True) gives parameters by name)");
+  }
+  std::int64_t index = index_of(given, item.span, "an index");
   return list.items[static_cast<std::size_t>(item_position(index, length, item.span, kind_name(object)))];
 }
 

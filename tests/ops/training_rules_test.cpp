@@ -69,7 +69,8 @@ TEST_CASE("schedules give the rates of PyTorch", "[schedules]") {
   std::string specs;
   for (const auto& [spec, rates] : numbers.at("cases").items()) {
     specs += spec + "\n";
-    const auto module = std::make_shared<const Module>(add_schedule(empty_module(), parse_named_spec(spec)));
+    const auto module =
+        std::make_shared<const Module>(add_schedule(empty_module(), parse_named_spec(spec), DType::Float64));
     for (Evaluator* engine : {&interpreter(), &jit(1)}) {
       for (std::size_t step = 0; step < rates.size(); ++step) {
         INFO(spec << " " << engine->name() << " step " << step);

@@ -1,7 +1,10 @@
-// The command `diff`: what two states, modules, functions, tensors or files differ in.
+// The command `diff`: what two states, modules, functions, tensors, files or jobs differ in.
+#include <algorithm>
+
 #include "frontend/module/module_links.h"
 #include "runtime/files.h"
 #include "shell/commands/subject.h"
+#include "shell/commands/training/run_difference.h"
 #include "shell/script/unread_value.h"
 #include "shell/workspace/difference.h"
 #include "shell/workspace/workspace.h"
@@ -19,6 +22,7 @@ constexpr Option options[] = {
 constexpr Example examples[] = {
     {"relish diff a.relish b.relish", ":diff"},
     {"", ":diff M@before M"},
+    {"relish diff runs/train-1 runs/train-2", ":diff runs/train-1 runs/train-2"},
 };
 
 ScriptValue shown(Invocation& invocation, const Difference& difference) {
@@ -114,10 +118,27 @@ Difference session_difference(Workspace& workspace, const std::vector<std::strin
   return difference_of(before, workspace.state_of(*second.node));
 }
 
+bool are_run_folders(const std::vector<std::string>& words) {
+  return words.size() == 2 && std::all_of(words.begin(), words.end(), [](const std::string& word) {
+           return is_run_folder(word) || is_damaged_run(word);
+         });
+}
+
+ScriptValue shown(Invocation& invocation, const RunDifference& difference) {
+  if (invocation.flag("side"))
+    invocation.refuse_value("side", "it goes with modules; jobs stand side by side as they are");
+  if (!difference.equal() && !invocation.workspace) invocation.exit_code = 1;
+  if (invocation.flag("json")) return json_of_difference(difference);
+  const std::string text = text_of_difference(difference);
+  return text.empty() ? ScriptValue() : ScriptValue(text);
+}
+
 ScriptValue run(Invocation& invocation) {
   const std::vector<std::string>& words = invocation.files;
   if (invocation.flag("side") && invocation.flag("json"))
     fail(ErrorClass::Usage, {}, "diff.form", "diff: --side and --json contradict each other");
+  if (are_run_folders(words))
+    return shown(invocation, difference_of_runs(read_run(words[0]), read_run(words[1])));
   if (invocation.workspace) {
     if (words.size() > 2)
       fail(ErrorClass::Usage, {}, "command.subject", "diff takes two states or values at most");
@@ -133,7 +154,7 @@ ScriptValue run(Invocation& invocation) {
 extern const Command command_diff;
 const Command command_diff{
     .name = "diff",
-    .summary = "shows what two states, modules, functions or files differ in",
+    .summary = "shows what two states, modules, functions, files or jobs differ in",
     .subject = Subject::Files,
     .options = options,
     .run = run,
@@ -141,7 +162,8 @@ const Command command_diff{
     .doc =
         "In a session a state is a number, a branch or a snapshot; without one, it shows what the last state "
         "changed, with a name what its last change was. Functions are compared by what their lines do: names "
-        "of bindings alone make no difference. In the shell it exits with 1 where there is one.",
+        "of bindings alone make no difference. Of two run folders it shows the options and metrics that are not "
+        "the same; times do not count. In the shell it exits with 1 where there is a difference.",
     .surfaces = in_shell | in_session,
     .arguments = "[A [B]]",
 };

@@ -68,10 +68,12 @@ void place_resumed(const Invocation& invocation, const std::string& given, RunRe
   const std::string own = run_folder_of(path);
   const bool elsewhere = !request.folder.directory.empty() && !is_same_folder(request.folder.directory, own);
   if (is_folder) {
-    if (elsewhere)
-      invocation.refuse_value("resume", fmt::format("found {} beside run_dir {}; give one of them",
-                                                    printable(path), printable(request.folder.directory)));
-    request.folder.directory = path;
+    if (elsewhere) {
+      request.checkpoint = path;
+      request.folder.resume = false;
+    } else {
+      request.folder.directory = path;
+    }
     return;
   }
   request.checkpoint = path;

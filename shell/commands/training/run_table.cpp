@@ -41,7 +41,9 @@ std::size_t width_of(std::string_view text) {
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
-std::string lines_of_table(const std::vector<Cells>& rows) {
+}  // namespace
+
+std::string lines_of_table(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths(rows.front().size(), 0);
   for (const Cells& row : rows)
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
@@ -55,8 +57,6 @@ std::string lines_of_table(const std::vector<Cells>& rows) {
   }
   return text;
 }
-
-}  // namespace
 
 std::string run_table(const std::vector<RunRecord>& runs) {
   const std::vector<std::string> options = differing_options(runs);

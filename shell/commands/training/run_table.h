@@ -9,6 +9,9 @@
 
 namespace relish {
 
+// Rows of as many cells each, in columns.
+std::string lines_of_table(const std::vector<std::vector<std::string>>& rows);
+
 // A line for each job, under a head: state, step, time, the best of what it is judged by, and those options
 // in which the jobs differ.
 std::string run_table(const std::vector<RunRecord>& runs);

@@ -65,6 +65,7 @@ constexpr Option options[] = {
     {"ignore_extra", OptionKind::Flag, "", "leave out values in params that the model does not have"},
     {"frozen", OptionKind::Names, "", frozen_doc},
     {"average", OptionKind::Real, "", average_doc},
+    {"prefix", OptionKind::Text, "", prefix_doc},
     {"early_stopping", OptionKind::Spec, "",
      "METRIC(patience=5, min_delta=0): the job ends when this metric of the validation data has not become "
      "better for so many epochs"},
@@ -140,7 +141,7 @@ std::vector<std::pair<std::string, std::string>> told_options(const Invocation& 
 // Adds initial_params for the parameters that have no value.
 Module with_start_values(const Module& module, const ParameterHolder& holder, const InitialRules& rules,
                          const std::vector<std::string>& names, const TensorsByName& values,
-                         TrainingProgram& program) {
+                         const std::string& prefix, TrainingProgram& program) {
   const Function& model = *holder.function;
   std::vector<bool> drawn;
   for (const std::string& name : names) drawn.push_back(!values.contains(name));
@@ -158,9 +159,10 @@ Module with_start_values(const Module& module, const ParameterHolder& holder, co
           fmt::format("parameter '{}' has no fixed shape; expected its start value in params", param.name()));
     }
   }
-  program.initial_params = "initial_params";
+  program.initial_params = prefix + "initial_params";
   Module result = module;
-  result.set(add_initialiser(*holder.module, rules, model, names, drawn).function("initial_params"));
+  result.set(
+      add_initialiser(*holder.module, rules, model, names, drawn, prefix).function(program.initial_params));
   return result;
 }
 
@@ -270,11 +272,14 @@ DataParameters parameters_for_data(const TrainingProgram& program, const Tensors
 
 // The steps as one function, for columns as they are.
 void add_steps(Module& module, TrainingProgram& program, const DataSet& data,
-               const DataParameters& parameters, bool faults_last) {
+               const DataParameters& parameters, bool faults_last, std::int64_t accumulate,
+               const std::string& prefix) {
   EpochOptions epoch;
   epoch.name = "train_steps";
+  epoch.prefix = prefix;
   epoch.each = true;
   epoch.faults_last = faults_last;
+  epoch.accumulate = accumulate;
   epoch.columns = parameters.inputs;
   epoch.columns.insert(epoch.columns.end(), parameters.targets.begin(), parameters.targets.end());
   for (const Column& column : data.columns()) {
@@ -286,9 +291,22 @@ void add_steps(Module& module, TrainingProgram& program, const DataSet& data,
   if (program.prepare.empty()) epoch.column_types.clear();
   for (const Preparation& prepare : program.prepare)
     epoch.prepare.push_back({prepare.function, prepare.taken, prepare.given, prepare.has_key});
-  remove_made(module, epoch.name, epoch.name);
+  remove_made(module, prefix + epoch.name, epoch.name);
   write_epoch(module, epoch);
-  program.steps = epoch.name;
+  program.steps = prefix + epoch.name;
+}
+
+// Whether rows that were prepared can be cut into the batches of a step by their types, and what each batch
+// counts is known before they are prepared.
+bool prepares_in_parts(const Module& module, const TrainingProgram& program, const DataSet& data) {
+  const auto has_shape = [](const Type& type) { return type.tensor() && type.tensor()->has_shape(); };
+  return std::all_of(program.prepare.begin(), program.prepare.end(), [&](const Preparation& prepare) {
+    const Type& type = module.function(prepare.function)->result_type;
+    if (prepare.given > data.inputs.size() && program.judgement.ignored_label && !program.loss_is_sum)
+      return false;
+    if (!type.tuple()) return has_shape(type);
+    return std::all_of(type.tuple()->fields.begin(), type.tuple()->fields.end(), has_shape);
+  });
 }
 
 // A job before it runs.
@@ -305,6 +323,7 @@ Prepared prepare_job(const Invocation& invocation, const std::string& function) 
   wanted = job_options(invocation);
   SetupTrainerOptions setup = trainer_options(invocation);
   setup.accumulate = wanted.accumulate > 1;
+  setup.prefix = prefix_option(invocation);
   wanted.learning_rate = learning_rate_for(setup.optimizer);
   program.judgement = judgement_of(setup.loss);
   program.returns_loss = setup.model_returns_loss();
@@ -330,19 +349,21 @@ Prepared prepare_job(const Invocation& invocation, const std::string& function) 
   if (setup.average) wanted.function_options["average"] = format_double(*setup.average);
   if (setup.gradient_norm) wanted.function_options["grad_norm"] = "True";
   made = with_start_values(made, holder_of_parameters(*invocation.module, model, setup),
-                           init_option(invocation), names, wanted.parameters, program);
+                           init_option(invocation), names, wanted.parameters, setup.prefix, program);
   wanted.metrics = metrics_option(invocation, program.judgement, made);
   program.prepare = prepare_option(invocation, made, columns.columns.size());
   program.scales_loss = setup.half == DType::Float16;
+  program.step = setup.prefix + program.step;
+  program.optimizer_init = setup.prefix + program.optimizer_init;
   program.inference = made_names.inference;
   program.loss = made_names.inference_loss;
   program.adjoint = made_names.adjoint;
   if (setup.accumulate) {
-    program.add_gradients = "add_gradients";
-    program.apply_gradients = "apply_gradients";
+    program.add_gradients = setup.prefix + "add_gradients";
+    program.apply_gradients = setup.prefix + "apply_gradients";
   }
   program.loss_is_sum = is_summed(setup.loss);
-  if (!setup.schedule.name.empty()) program.learning_rate = "learning_rate";
+  if (!setup.schedule.name.empty()) program.learning_rate = setup.prefix + "learning_rate";
   if (invocation.given("init") && program.initial_params.empty())
     note_without_effect("init draws nothing: params has a value of each parameter");
   if (invocation.given("prepare") && program.prepare.empty())
@@ -364,9 +385,9 @@ Prepared prepare_job(const Invocation& invocation, const std::string& function) 
     wanted.validation = data_set(invocation, "validation", judged, parameters);
     fit_dtypes(invocation, *wanted.validation, program, *step, parameters);
   }
-  if (!setup.accumulate) {
+  if (!setup.accumulate || prepares_in_parts(made, program, job.data)) {
     const bool faults_last = !setup.optimizer.update && has_running_means_alone(*invocation.module, model);
-    add_steps(made, program, job.data, parameters, faults_last);
+    add_steps(made, program, job.data, parameters, faults_last, wanted.accumulate, setup.prefix);
     program.module = std::make_shared<const Module>(std::move(made));
   }
   return job;

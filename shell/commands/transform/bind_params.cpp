@@ -5,6 +5,7 @@
 
 #include "shell/commands/subject.h"
 #include "shell/program/call_values.h"
+#include "shell/program/program_file.h"
 #include "support/choices.h"
 #include "support/render.h"
 #include "transform/rebuild.h"
@@ -15,7 +16,8 @@ namespace {
 constexpr Option options[] = {
     {"params", OptionKind::Tensors, "", "file (npz, safetensors) with values by parameter name"},
     {"set", OptionKind::Assignments, "",
-     "value of one parameter: NAME=LITERAL, NAME=@FILE[:ENTRY], NAME=zeros"},
+     "value of one parameter: NAME=LITERAL, NAME=@FILE[:ENTRY], NAME=zeros; in the shell also of an arg() of the "
+     "file, where no parameter has the name"},
     {"ignore_extra", OptionKind::Flag, "", "let the file hold names that are no parameters"},
     output_option,
     dialect_option,
@@ -49,7 +51,16 @@ ScriptValue run(Invocation& invocation) {
       unknown(name);
     }
   }
+  const auto is_argument = [&](const std::string& name) {
+    return invocation.program && invocation.program->arguments.contains(name);
+  };
   for (const auto& [name, given] : invocation.assignments("set")) {
+    if (is_argument(name) && position(name) < names.size()) {
+      invocation.refuse_value("set", fmt::format("{} is a parameter of {} and an arg() of the file; expected "
+                                                 "the parameter's value by --params, or another name",
+                                                 printable(name), function_name));
+    }
+    if (is_argument(name)) continue;  // the file was read with it
     if (position(name) >= names.size()) unknown(name);
     Value value = parse_argument(name, function->params[position(name)].type(),
                                  with_allowed_path(invocation, "set", given),
@@ -74,7 +85,9 @@ const Command command_bind_params{
     .run = run,
     .examples = examples,
     .doc =
-        "Binds the names that the file and the function share; parameters without a value stay parameters.",
+        "Binds the names that the file and the function share; parameters without a value stay parameters. In "
+        "the shell --set gives the value of a parameter, or of an arg() of the file, which is then read with it: "
+        "weights of a model of another width are bound by --params w.safetensors --set width=64.",
     .transforms = true,
 };
 

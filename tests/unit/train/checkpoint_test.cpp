@@ -316,6 +316,59 @@ TEST_CASE("a request to save is obeyed once, and the job goes on") {
   CHECK(checkpoint_steps(job.file("")) == std::vector<std::int64_t>{5, 12});
 }
 
+TEST_CASE("a job that goes on over shortened metrics says so, and its lines stay whole") {
+  LinearJob job;
+  LinearEvaluator evaluator;
+  job.run(evaluator);
+  const std::string metrics = bytes_of(job.file("metrics.jsonl"));
+  std::filesystem::resize_file(job.file("metrics.jsonl"), metrics.size() - 5);
+  job.options.epochs = 5;
+  job.notes.notes.clear();
+  CHECK(job.resume(evaluator).steps == 15);
+  const auto told = [&](const std::string& part) {
+    return std::any_of(job.notes.notes.begin(), job.notes.notes.end(),
+                       [&](const std::string& note) { return note.find(part) != std::string::npos; });
+  };
+  CHECK(told("metrics.jsonl has"));
+  CHECK_FALSE(told("metrics.csv has"));
+  CHECK(told("the job was one of 4 epochs, 12 steps when it was saved; now it is one of 5 epochs, 15 steps"));
+  std::vector<std::int64_t> steps;
+  std::istringstream lines(bytes_of(job.file("metrics.jsonl")));
+  for (std::string line; std::getline(lines, line);)
+    steps.push_back(nlohmann::json::parse(line).at("step").get<std::int64_t>());
+  CHECK(std::find(steps.begin(), steps.end(), 12) == steps.end());
+  CHECK(steps.back() == 15);
+}
+
+TEST_CASE("a job that goes on in another folder begins behind the newest checkpoint of the first") {
+  LinearJob job, longer;
+  LinearEvaluator evaluator;
+  job.run(evaluator);
+  job.request.checkpoint = job.folder.file("run");
+  job.request.folder.directory = job.folder.file("other");
+  job.options.epochs = longer.options.epochs = 6;
+  CHECK(job.run(evaluator).steps_before == 12);
+  longer.run(evaluator);
+  CHECK(bytes_of(job.folder.file("other/final.safetensors")) == bytes_of(longer.file("final.safetensors")));
+}
+
+TEST_CASE("what early stopping says of its end stands in the report, also of a job that is resumed") {
+  LinearJob job;
+  job.options.epochs = 40;
+  job.options.learning_rate = 0;
+  job.options.early_stopping = EarlyStopping{"loss", 2, 0};
+  LinearEvaluator evaluator;
+  const auto stopped_early = [&] {
+    return nlohmann::json::parse(bytes_of(job.file("report.json"))).value("stopped_early", "");
+  };
+  CHECK(job.run(evaluator).steps == 9);
+  const std::string why = stopped_early();
+  CHECK(why.starts_with("validation loss has been at best "));
+  CHECK(why.ends_with(" for 2 epochs"));
+  CHECK(job.resume(evaluator).steps == 9);
+  CHECK(stopped_early() == why);
+}
+
 TEST_CASE("a checkpoint that cannot be written is told of, and the job goes on") {
   LinearJob job;
   class Blocks : public Notes {
