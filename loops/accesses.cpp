@@ -1,6 +1,8 @@
 // Collecting the accesses of statements.
 #include "loops/accesses.h"
 
+#include "loops/digits.h"
+
 #include <algorithm>
 
 #include "ir/scalars/scalar_order.h"
@@ -14,6 +16,12 @@ void collect_loads(const Scalar& value, std::vector<Access>& into) {
 
 Pace pace_of(const Buffer& buffer, const std::vector<Scalar>& indices, const ScalarVar& loop_var,
              RangeProver& prover) {
+  // Digits of a number, as a reshape has them, are that number where they become a place.
+  if (const auto place = counted_place(buffer, indices)) {
+    const auto stride = prover.stride(*place, loop_var);
+    if (stride && stride->is_zero()) return Pace::Still;
+    return stride && stride->constant() == 1 ? Pace::Along : Pace::Across;
+  }
   // Behind the last dimension that has more than one element nothing moves.
   std::size_t last = indices.size();
   while (last > 0 && buffer.shape()[last - 1].as_int() == 1) --last;

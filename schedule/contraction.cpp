@@ -145,6 +145,17 @@ bool in_short_runs(const Scalar& right, const std::vector<const Axis*>& columns,
          reads_along(right, *groups.summed.back()) && elements_of(groups.left) < elements_of(columns);
 }
 
+// Windows of the factor that a guard stands at, or of both.
+void find_windows(Contraction& found, RangeProver& prover) {
+  const bool guarded = found.guard.defined();
+  found.windows.clear();
+  found.meetings.clear();
+  if (!guarded || !found.guards_left)
+    found.windows = windows_of(*found.nest, found.right, found.columns, found.summed, prover);
+  if (!guarded || found.guards_left)
+    found.meetings = meetings_of(*found.nest, found.left, found.rows, found.summed, prover);
+}
+
 }  // namespace
 
 std::optional<Contracted> contract(const Stmt& stmt, RangeProver& prover, const Target& target, bool alone) {
@@ -218,12 +229,10 @@ std::optional<Contracted> contract(const Stmt& stmt, RangeProver& prover, const 
   // Axes of that factor which are not last in the result (images of a batch) fill blocks that the columns
   // alone leave small, so that a panel of the other factor serves them all.
   columns.insert(columns.begin(), others.begin(), others.end());
-  const auto windows =
-      guards_left ? std::vector<WindowAxis>() : windows_of(nest, right, columns, groups->summed, prover);
-  Contracted result{blocks_of({nest, init, left, right, groups->batch, groups->left, columns, groups->summed,
-                               guard, term, guards_left, alone, windows},
-                              target),
-                    {}};
+  Contraction contraction{&nest,          init,  left, right,       groups->batch, groups->left, columns,
+                          groups->summed, guard, term, guards_left, alone,         {},           {}};
+  find_windows(contraction, prover);
+  Contracted result{blocks_of(contraction, target), {}};
   if (const auto& extent = groups->left.front()->loop->extent; groups->left.size() == 1 && !extent.as_int())
     result.few = extent < int_literal(extent.dtype(), few_rows);
   return result;

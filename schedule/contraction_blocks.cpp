@@ -20,10 +20,13 @@
 #include "loops/digits.h"
 #include "schedule/block_text.h"
 #include "schedule/contraction_panels.h"
+#include "schedule/contraction_rows.h"
 #include "schedule/contraction_shapes.h"
 
 namespace relish {
 namespace {
+
+constexpr std::size_t none = MeetingPanel::Dimension::none;
 
 // Places in a block: loops over its axes, and where among all elements of the block they are.
 struct BlockPlaces {
@@ -47,12 +50,40 @@ void let_stand_for(ScalarMap& values, const Axis* axis, const Scalar& value) {
   values.insert_or_assign(axis->loop->var.id(), value);
 }
 
-// The value without zeros that are added to indices.
+// That place of a block's axis (the cut one is first) stands for it.
+void stand_in_block(ScalarMap& values, const BlockText& text, const Blocked& blocks, const Scalar& round,
+                    std::size_t axis, const Scalar& place) {
+  let_stand_for(values, axis == 0 ? blocks.cut : blocks.inside[axis - 1],
+                axis == 0 ? text.iteration(blocks, round, place) : place);
+}
+
+// Lets the digits of `term` stand for the axes of a part from that one on (the cut one is first), and tells
+// how many terms these have.
+std::int64_t joined_terms(ScalarMap& values, const BlockText& text, const Blocked& summed,
+                          const Scalar& round, std::size_t first, const Scalar& term) {
+  std::int64_t all = 1;
+  for (std::size_t i = summed.inside.size() + 1; i-- > first;) {
+    const std::int64_t extent = i == 0 ? summed.chunk : summed.spans[i - 1];
+    const Scalar above = all > 1 ? floor_div(term, text.number(all)) : term;
+    stand_in_block(values, text, summed, round, i,
+                   i == first ? above : floor_mod(above, text.number(extent)));
+    all *= extent;
+  }
+  return all;
+}
+
+// The value without zeros that are added to indices, and multiples of them.
 Scalar without_zeros(const Scalar& value) {
-  return rewrite(value, [](const Scalar& part) -> std::optional<Scalar> {
+  const auto is_zero = [](const Scalar& part) {
+    const auto* product = part.as<Binary>();
+    return part.as_int() == 0 || (product && product->op == BinaryOp::Mul && product->a.as_int() == 0);
+  };
+  return rewrite(value, [&](const Scalar& part) -> std::optional<Scalar> {
     const auto* sum = part.as<Binary>();
-    const bool adds = sum && (sum->op == BinaryOp::Add || sum->op == BinaryOp::Sub);
-    return adds && sum->b.as_int() == 0 ? std::optional(sum->a) : std::nullopt;
+    const bool adds = sum && sum->op == BinaryOp::Add;
+    if (adds && is_zero(sum->a)) return sum->b;
+    return (adds || (sum && sum->op == BinaryOp::Sub)) && is_zero(sum->b) ? std::optional(sum->a)
+                                                                          : std::nullopt;
   });
 }
 
@@ -64,10 +95,10 @@ bool looks_once(const Contraction& contraction, const ContractionShapes& shapes)
 class ContractionWriter : private BlockText {
  public:
   ContractionWriter(const Contraction& contraction, const Target& target)
-      : BlockText(contraction.nest.axes.front().loop->var.dtype(), contraction.nest.store_stmt->span),
+      : BlockText(contraction.nest->axes.front().loop->var.dtype(), contraction.nest->store_stmt->span),
         contraction_(contraction),
         shapes_(shapes_of(contraction, target)),
-        dtype_(contraction.nest.store->buffer.dtype()) {}
+        dtype_(contraction.nest->store->buffer.dtype()) {}
 
   Stmt write() {
     for (const Axis* axis : contraction_.around) open(axis);
@@ -78,19 +109,19 @@ class ContractionWriter : private BlockText {
     column_round_ = open_rounds(shapes_.columns);
     const std::size_t outside = loops_.size();
 
-    const std::int64_t rows = rounds_of(shapes_.rows.size(), shapes_.tile.rows) * shapes_.tile.rows;
-    const std::int64_t columns =
-        rounds_of(shapes_.columns.size(), shapes_.tile.columns()) * shapes_.tile.columns();
     if (shapes_.in_windows())
       windows_ = WindowPanel(*this, panel_name(contraction_.right, "right"), dtype_, contraction_.windows,
                              shapes_.columns, shapes_.summed, shapes_.tile);
     else if (!shapes_.direct)
       right_ = Panel(*this, panel_name(contraction_.right, "right"), dtype_, shapes_.right, shapes_.columns,
                      shapes_.summed, shapes_.tile.columns(), shapes_.tile.lanes, shapes_.right_once);
-    if (!shapes_.left_direct)
+    if (shapes_.left_in_windows())
+      left_windows_ =
+          MeetingPanel(*this, panel_name(contraction_.left, "left"), dtype_, contraction_, shapes_);
+    else if (!shapes_.left_direct)
       left_ = Panel(*this, panel_name(contraction_.left, "left"), dtype_, shapes_.left, shapes_.rows,
                     shapes_.summed, shapes_.tile.rows, shapes_.tile.lanes, shapes_.left_once);
-    sums_ = Buffer("sums", dtype_, {number(rows), number(columns)});
+    sums_ = Buffer("sums", dtype_, {number(shapes_.rows_in_tiles()), number(shapes_.columns_in_tiles())});
     finite_ = Buffer("finite", dtype_, {}, looks_once(contraction_, shapes_) ? "global" : "local");
 
     for (const Axis* axis : shapes_.summed.around) open(axis);
@@ -109,7 +140,8 @@ class ContractionWriter : private BlockText {
     if (!shapes_.stores_tiles) block.push_back(stored());
     BlockStmt whole;
     whole.name = "contraction";
-    if (!shapes_.left_direct && !shapes_.left_once) whole.allocations.push_back(left_.buffer());
+    if (!shapes_.left_direct && !shapes_.left_once)
+      whole.allocations.push_back(shapes_.left_in_windows() ? left_windows_.buffer() : left_.buffer());
     if (!shapes_.direct && !shapes_.right_once)
       whole.allocations.push_back(shapes_.in_windows() ? windows_.buffer() : right_.buffer());
     if (!shapes_.stores_tiles) whole.allocations.push_back(sums_);
@@ -163,37 +195,42 @@ class ContractionWriter : private BlockText {
     return copied(right_, contraction_.right, shapes_.columns, column_round_, along_terms);
   }
   Stmt copied_left() {
+    if (shapes_.left_in_windows()) return copied_meetings();
     return copied(left_, contraction_.left, shapes_.rows, row_round_, runs_by_rows(contraction_));
   }
-  // One loop over the terms of a part that lie side by side in the factor.
+  // One loop over the last axes of a part whose terms lie side by side in the factor, where they are more
+  // than one.
   BlockPlaces terms_as_one(const Scalar& factor, BlockPlaces apart) {
     const Blocked& summed = shapes_.summed;
-    if (!factor.as<Load>() || summed.inside.empty() || apart.loops.front().extent.as_int() != summed.chunk)
-      return apart;
+    if (!factor.as<Load>() || summed.inside.empty()) return apart;
     const ScalarMap before = values_;
-    const ScalarVar term = variable("term");
-    std::int64_t size = summed.size();
-    for (std::size_t i = 0; i <= summed.inside.size(); ++i) {
-      size /= i == 0 ? summed.chunk : summed.spans[i - 1];
-      const Scalar above = size > 1 ? floor_div(use(term), number(size)) : use(term);
-      if (i == 0)
-        let_stand_for(values_, summed.cut, iteration(summed, summed_round_, above));
-      else
-        let_stand_for(values_, summed.inside[i - 1], floor_mod(above, number(summed.spans[i - 1])));
+    const bool whole_chunks = apart.loops.front().extent.as_int() == summed.chunk;
+    for (std::size_t first = whole_chunks ? 0 : 1; first < summed.inside.size(); ++first) {
+      const ScalarVar term = variable("term");
+      const std::int64_t size = joined_terms(values_, *this, summed, summed_round_, first, use(term));
+      const Scalar read = substitute(factor, values_);
+      const auto place = counted_place(*read.as<Load>()->buffer, read.as<Load>()->indices);
+      if (place &&
+          prove_equal(substitute(*place, {{term.id(), use(term) + number(1)}}), *place + number(1))) {
+        BlockPlaces joined{{apart.loops.begin(), apart.loops.begin() + static_cast<std::ptrdiff_t>(first)},
+                           {}};
+        for (std::size_t i = 0; i < first; ++i) {
+          const Scalar along = use(joined.loops[i].var);
+          joined.position = i == 0 ? along : joined.position * number(summed.spans[i - 1]) + along;
+        }
+        joined.position = first == 0 ? use(term) : joined.position * number(size) + use(term);
+        joined.loops.push_back({term, number(size)});
+        return joined;
+      }
+      values_ = before;
     }
-    const Scalar read = substitute(factor, values_);
-    const auto place = counted_place(*read.as<Load>()->buffer, read.as<Load>()->indices);
-    const bool side_by_side =
-        place && prove_equal(substitute(*place, {{term.id(), use(term) + number(1)}}), *place + number(1));
-    if (side_by_side) return {{{term, number(summed.size())}}, use(term)};
-    values_ = before;
     return apart;
   }
   // The copy runs along memory in what it reads.
   Stmt copied(const Panel& panel, const Scalar& factor, const Blocked& blocks, const Scalar& round,
               bool along_terms) {
     BlockPlaces sum = places(shapes_.summed, summed_round_);
-    if (panel.order() == PanelOrder::ByElement) sum = terms_as_one(factor, std::move(sum));
+    if (panel.order() == PanelOrder::ByElement || along_terms) sum = terms_as_one(factor, std::move(sum));
     BlockPlaces element;
     BlockPlace place;
     const std::int64_t size = panel.in_tile(), all = rounds_of(blocks.size(), size);
@@ -260,6 +297,29 @@ class ContractionWriter : private BlockText {
                                            without_zeros(substitute(contraction_.right, values_))},
                                      span()));
   }
+  // The same of places where rows and terms meet.
+  Stmt copied_meetings() {
+    std::vector<BlockLoop> loops;
+    std::vector<Scalar> places_of_windows;
+    for (const MeetingPanel::Dimension& dimension : left_windows_.dimensions()) {
+      const ScalarVar place = variable(dimension.axis()->loop->var.name() + "_place");
+      loops.push_back({place, number(dimension.all)});
+      places_of_windows.push_back(use(place));
+      Scalar at = dimension.all > dimension.seen ? floor_mod(use(place), number(dimension.seen)) : use(place);
+      if (const std::int64_t first = dimension.meeting.first(dimension.terms); first > 0)
+        at = at - number(first);
+      const bool by_row = dimension.row != none && dimension.meeting.row_step == 1;
+      const Scalar term = dimension.meeting.term_step < 0 ? number(0) - at : at;
+      if (dimension.row != none)
+        stand_in_block(values_, *this, shapes_.rows, row_round_, dimension.row, by_row ? at : number(0));
+      if (dimension.term != none)
+        stand_in_block(values_, *this, shapes_.summed, summed_round_, dimension.term,
+                       by_row ? number(0) : term);
+    }
+    return in_loops(loops, make_stmt(Store{left_windows_.buffer(), std::move(places_of_windows),
+                                           without_zeros(substitute(contraction_.left, values_))},
+                                     span()));
+  }
   // Where a row of the block and a term of the part are in the panel of the left factor, and a column in the
   // other one.
   std::vector<Scalar> in_left(const BlockPlace& row, const Scalar& term) const {
@@ -302,29 +362,32 @@ class ContractionWriter : private BlockText {
   Stmt cleared() const {
     const ScalarVar row = variable("row"), column = variable("column");
     return in_loops(
-        {{row, in_tiles(tiles_in(shapes_.rows, row_round_, shapes_.tile.rows), shapes_.tile.rows)},
+        {{row, shapes_.left_in_windows()
+                   ? number(shapes_.rows_in_tiles())
+                   : in_tiles(tiles_in(shapes_.rows, row_round_, shapes_.tile.rows), shapes_.tile.rows)},
          {column, in_tiles(tiles_in(shapes_.columns, column_round_, shapes_.tile.columns()),
                            shapes_.tile.columns())}},
         make_stmt(Store{sums_, {use(row), use(column)}, zero(dtype_)}, span()));
   }
 
-  // A statement for every element of a tile, by its row and column there.
+  // A statement for every element of a tile, by its row and its column there.
   template <class Make>
-  Stmt each_of_tile(const Make& make) const {
-    const ScalarVar row = variable("row"), vector = variable("vector"), lane = variable("lane");
-    std::vector<BlockLoop> loops{{row, number(shapes_.tile.rows), LoopKind::Unrolled}};
+  Stmt each_of_tile(const RowTiles& tiles, const Make& make) const {
+    std::vector<BlockLoop> loops;
+    const TileRow row = tiles.row(loops);
+    const ScalarVar vector = variable("vector"), lane = variable("lane");
     Scalar column = use(lane);
     if (shapes_.tile.vectors > 1) {
       loops.push_back({vector, number(shapes_.tile.vectors), LoopKind::Unrolled});
       column = use(vector) * number(shapes_.tile.lanes) + use(lane);
     }
     loops.push_back({lane, number(shapes_.tile.lanes), LoopKind::Vectorized});
-    return in_loops(loops, make(use(row), column));
+    return in_loops(loops, make(row, column));
   }
 
   // The terms of a part: one loop, where both factors have them side by side.
   BlockPlaces terms_of_part() {
-    if (shapes_.in_windows()) return places(shapes_.summed, summed_round_);
+    if (shapes_.in_windows() || shapes_.left_in_windows()) return places(shapes_.summed, summed_round_);
     const ScalarVar term = variable("term");
     return {{{term, elements_in(shapes_.summed, summed_round_)}}, use(term)};
   }
@@ -340,33 +403,36 @@ class ContractionWriter : private BlockText {
 
   Stmt tiles() {
     const Buffer tile("tile", dtype_, {number(shapes_.tile.rows), number(shapes_.tile.columns())}, "local");
-    const ScalarVar row_tile = variable("row_tile"), column_tile = variable("column_tile");
+    const ScalarVar column_tile = variable("column_tile");
+    const RowTiles rows(*this, shapes_, row_round_);
     const BlockPlaces sum = terms_of_part();
-    const auto in_panel = [&](const Scalar& row) { return use(row_tile) * number(shapes_.tile.rows) + row; };
     const auto in_columns = [&](const Scalar& column) {
       return use(column_tile) * number(shapes_.tile.columns()) + column;
     };
     std::vector<Stmt> body;
-    body.push_back(each_of_tile([&](const Scalar& row, const Scalar& column) {
-      return make_stmt(Store{tile, {row, column}, zero(dtype_)}, span());
+    body.push_back(each_of_tile(rows, [&](const TileRow& row, const Scalar& column) {
+      return make_stmt(Store{tile, {row.in_tile, column}, zero(dtype_)}, span());
     }));
-    const Stmt products = each_of_tile([&](const Scalar& row, const Scalar& column) {
+    const Stmt products = each_of_tile(rows, [&](const TileRow& row, const Scalar& column) {
       const Scalar left =
-          shapes_.left_direct
-              ? in_place(contraction_.left, sum.position, shapes_.rows, row_round_, in_panel(row))
-              : load(left_.buffer(), in_left({in_panel(row), use(row_tile), row}, sum.position));
+          shapes_.left_in_windows()
+              ? load(left_windows_.buffer(), left_windows_.at(*this, row.places, variables_of(sum)))
+          : shapes_.left_direct
+              ? in_place(contraction_.left, sum.position, shapes_.rows, row_round_, row.in_block)
+              : load(left_.buffer(), in_left({row.in_block, rows.tile(), row.in_tile}, sum.position));
       const Scalar right =
           shapes_.in_windows()
               ? load(windows_.buffer(), windows_.at(*this, variables_of(sum), in_columns(column)))
           : shapes_.direct
               ? in_place(contraction_.right, sum.position, shapes_.columns, column_round_, in_columns(column))
               : load(right_.buffer(), in_right(sum.position, {in_columns(column), use(column_tile), column}));
-      return make_stmt(Store{tile, {row, column}, load(tile, {row, column}) + left * right}, span());
+      return make_stmt(Store{tile, {row.in_tile, column}, load(tile, {row.in_tile, column}) + left * right},
+                       span());
     });
     body.push_back(in_loops(sum.loops, products));
-    body.push_back(each_of_tile([&](const Scalar& row, const Scalar& column) {
-      const std::vector<Scalar> at{in_panel(row), in_columns(column)};
-      const Scalar sum = load(tile, {row, column});
+    body.push_back(each_of_tile(rows, [&](const TileRow& row, const Scalar& column) {
+      const std::vector<Scalar> at{row.in_block, in_columns(column)};
+      const Scalar sum = load(tile, {row.in_tile, column});
       if (shapes_.stores_tiles) return stored_at(at[0], at[1], sum);
       return make_stmt(Store{sums_, at, joins_ ? load(sums_, at) + sum : sum}, span());
     }));
@@ -374,10 +440,10 @@ class ContractionWriter : private BlockText {
     block.name = "tile";
     block.allocations = {tile};
     block.body = seq(std::move(body), span());
-    return in_loops(
-        {{column_tile, tiles_with_elements(shapes_.columns, column_round_, shapes_.tile.columns())},
-         {row_tile, tiles_with_elements(shapes_.rows, row_round_, shapes_.tile.rows)}},
-        make_stmt(std::move(block), span()));
+    std::vector<BlockLoop> tiles{
+        {column_tile, tiles_with_elements(shapes_.columns, column_round_, shapes_.tile.columns())}};
+    tiles.insert(tiles.end(), rows.loops().begin(), rows.loops().end());
+    return in_loops(tiles, make_stmt(std::move(block), span()));
   }
 
   // Adds up 0 times what the panel of the factor without a guard holds: 0 when all of it is finite. Each row
@@ -435,7 +501,7 @@ class ContractionWriter : private BlockText {
   }
   // The sum joined to what the element begins with.
   Stmt joined(const ScalarMap& values, const Scalar& sum) const {
-    const Store& store = *contraction_.nest.store;
+    const Store& store = *contraction_.nest->store;
     std::vector<Scalar> at;
     for (const Scalar& index : store.indices) at.push_back(substitute(index, values));
     const Scalar first =
@@ -445,11 +511,27 @@ class ContractionWriter : private BlockText {
     return make_stmt(Store{store.buffer, std::move(at), value}, span());
   }
 
+  // Sums of a left factor by windows are turned first, so that what stores them runs along its rows.
   Stmt stored() {
     const BlockPlaces row = places(shapes_.rows, row_round_), column = places(shapes_.columns, column_round_);
-    std::vector<BlockLoop> loops = row.loops;
-    loops.insert(loops.end(), column.loops.begin(), column.loops.end());
-    return in_loops(loops, joined(values_, load(sums_, {row.position, column.position})));
+    const bool turns = shapes_.left_in_windows();
+    std::vector<BlockLoop> loops = turns ? column.loops : row.loops;
+    const std::vector<BlockLoop>& inner = turns ? row.loops : column.loops;
+    loops.insert(loops.end(), inner.begin(), inner.end());
+    if (!turns) return in_loops(loops, joined(values_, load(sums_, {row.position, column.position})));
+    const Buffer turned("turned", dtype_, {sums_.shape()[1], sums_.shape()[0]});
+    const ScalarVar each_row = variable("row"), each_column = variable("column");
+    const Stmt turn = in_loops(
+        {{each_column, sums_.shape()[1]}, {each_row, sums_.shape()[0]}},
+        make_stmt(
+            Store{turned, {use(each_column), use(each_row)}, load(sums_, {use(each_row), use(each_column)})},
+            span()));
+    BlockStmt block;
+    block.name = "turned";
+    block.allocations = {turned};
+    block.body =
+        seq({turn, in_loops(loops, joined(values_, load(turned, {column.position, row.position})))}, span());
+    return make_stmt(std::move(block), span());
   }
 
   const Contraction& contraction_;
@@ -460,6 +542,7 @@ class ContractionWriter : private BlockText {
   Scalar row_round_, column_round_, summed_round_;
   Panel left_, right_;
   WindowPanel windows_;
+  MeetingPanel left_windows_;
   Buffer sums_, finite_;
   bool joins_ = false;  // a tile is one part of a sum
 };

@@ -13,7 +13,7 @@ namespace relish {
 // columns and the summed ones, both may use the axes `around`. The last columns are the last axes of the
 // result, in its order.
 struct Contraction {
-  const Nest& nest;
+  const Nest* nest;
   const Store* init;  // null: joined to what the result holds
   Scalar left, right;
   std::vector<const Axis*> around, rows, columns, summed;  // literal extents are above 0
@@ -24,6 +24,7 @@ struct Contraction {
   bool guards_left;
   bool alone;                       // nothing is put behind the stores of the result
   std::vector<WindowAxis> windows;  // of `right`, in the last of the columns
+  std::vector<Meeting> meetings;    // of `left`
 };
 
 Stmt blocks_of(const Contraction& contraction, const Target& target);

@@ -134,4 +134,90 @@ std::vector<Scalar> WindowPanel::places(const BlockText& text, const std::vector
   return indices;
 }
 
+namespace {
+
+// The axes of a block in their order.
+std::vector<const Axis*> axes_of(const Blocked& blocks) {
+  std::vector<const Axis*> axes{blocks.cut};
+  axes.insert(axes.end(), blocks.inside.begin(), blocks.inside.end());
+  return axes;
+}
+std::int64_t length_of(const Blocked& blocks, std::size_t axis) {
+  return axis == 0 ? blocks.chunk : extent_of(blocks.inside[axis - 1]);
+}
+
+// By which index of its load the factor moves with the axis; behind all when by none.
+std::size_t position_in(const Scalar& factor, const Axis* axis) {
+  const auto* chosen = factor.as<Select>();
+  const auto* loaded = chosen ? chosen->a.as<Load>() : factor.as<Load>();
+  if (!loaded) return 0;
+  for (std::size_t d = 0; d < loaded->indices.size(); ++d) {
+    std::vector<ScalarVar> vars;
+    collect_vars(loaded->indices[d], vars);
+    if (std::any_of(vars.begin(), vars.end(),
+                    [&](const ScalarVar& var) { return var == axis->var || var == axis->loop->var; }))
+      return d;
+  }
+  return loaded->indices.size();
+}
+
+}  // namespace
+
+MeetingPanel::MeetingPanel(const BlockText& text, const std::string& name, DType dtype,
+                           const Contraction& contraction, const ContractionShapes& shapes) {
+  const std::vector<const Axis*> rows = axes_of(shapes.rows), terms = axes_of(shapes.summed);
+  std::vector<bool> met(terms.size(), false);
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    Dimension dimension;
+    dimension.row = r;
+    dimension.meeting.row = rows[r];
+    for (const Meeting& meeting : contraction.meetings) {
+      const auto term = std::find(terms.begin(), terms.end(), meeting.term);
+      if (meeting.row != rows[r] || term == terms.end()) continue;
+      dimension.meeting = meeting;
+      dimension.term = static_cast<std::size_t>(term - terms.begin());
+      dimension.terms = length_of(shapes.summed, dimension.term);
+      met[dimension.term] = true;
+    }
+    const std::int64_t length = length_of(shapes.rows, r), each = shapes.row_places[r];
+    dimension.seen = dimension.meeting.places(length, dimension.terms);
+    dimension.all = dimension.meeting.places(rounds_of(length, each) * each, dimension.terms);
+    dimensions_.push_back(dimension);
+  }
+  for (std::size_t t = 0; t < terms.size(); ++t) {
+    if (met[t]) continue;
+    Dimension dimension;
+    dimension.term = t;
+    dimension.meeting.row = terms[t];
+    dimension.seen = dimension.all = length_of(shapes.summed, t);
+    dimensions_.push_back(dimension);
+  }
+  std::stable_sort(dimensions_.begin(), dimensions_.end(), [&](const Dimension& a, const Dimension& b) {
+    return position_in(contraction.left, a.axis()) < position_in(contraction.left, b.axis());
+  });
+  std::vector<Scalar> shape;
+  for (const Dimension& dimension : dimensions_) shape.push_back(text.number(dimension.all));
+  buffer_ = Buffer(name + "_windows", dtype, std::move(shape));
+}
+
+std::vector<Scalar> MeetingPanel::at(const BlockText& text, const std::vector<Scalar>& rows,
+                                     const std::vector<Scalar>& terms) const {
+  std::vector<Scalar> indices;
+  for (const Dimension& dimension : dimensions_) {
+    if (dimension.row == Dimension::none) {
+      indices.push_back(terms[dimension.term]);
+      continue;
+    }
+    const Meeting& meeting = dimension.meeting;
+    Scalar place = text.times(rows[dimension.row], meeting.row_step);
+    if (dimension.term != Dimension::none) {
+      const Scalar far = text.times(terms[dimension.term], meeting.reach());
+      const std::int64_t first = meeting.first(dimension.terms);
+      place = meeting.term_step > 0 ? place + far : place + text.number(first) - far;
+    }
+    indices.push_back(place);
+  }
+  return indices;
+}
+
 }  // namespace relish

@@ -71,4 +71,33 @@ class WindowPanel {
   Buffer buffer_;
 };
 
+// The places of a left factor of windows: an index for each row and term that meet, and for each axis that
+// goes alone, in the order in which the factor runs through memory.
+class MeetingPanel {
+ public:
+  // An index: of a row of the block, of a term of the part, or of both.
+  struct Dimension {
+    static constexpr std::size_t none = static_cast<std::size_t>(-1);
+    std::size_t row = none, term = none;  // by axis of the block, and of the part: the cut one is first
+    Meeting meeting;                      // of both
+    std::int64_t terms = 1;               // of both: how many the part has
+    std::int64_t seen = 1, all = 1;       // places, and those in whole tiles
+    const Axis* axis() const { return meeting.row; }
+  };
+
+  MeetingPanel() = default;
+  MeetingPanel(const BlockText& text, const std::string& name, DType dtype, const Contraction& contraction,
+               const ContractionShapes& shapes);
+
+  const Buffer& buffer() const { return buffer_; }
+  const std::vector<Dimension>& dimensions() const { return dimensions_; }
+  // The indices of a row of the block and a term of the part, both by places of their axes.
+  std::vector<Scalar> at(const BlockText& text, const std::vector<Scalar>& rows,
+                         const std::vector<Scalar>& terms) const;
+
+ private:
+  std::vector<Dimension> dimensions_;
+  Buffer buffer_;
+};
+
 }  // namespace relish

@@ -49,54 +49,9 @@ Blocked parts_of(const std::vector<const Axis*>& summed) {
 // Whether a sum has one part, and the blocks' sums can be the result itself where tiles are whole.
 bool stores_tiles(const Contraction& contraction, const Blocked& summed) {
   if (!contraction.alone || !summed.whole() || contraction.guard.defined()) return false;
-  const Scalar& last = contraction.nest.store->indices.back();
+  const Scalar& last = contraction.nest->store->indices.back();
   return contraction.columns.size() == 1 && last.as_var() == std::optional(contraction.columns.back()->var) &&
          (!contraction.init || contraction.init->value.as<FloatLiteral>());
-}
-
-// What a tile is chosen for.
-struct TileTask {
-  std::int64_t rows, columns, terms;  // of a block
-  std::int64_t lanes, bytes;          // of a vector, of an element
-  bool stores_tiles;
-};
-
-// More rows than that have no registers on any processor.
-constexpr std::int64_t most_tile_rows = 14;
-
-// Whether the sums of a tile, a term of its columns and two of its rows have registers.
-bool fits_registers(std::int64_t rows, std::int64_t vectors, const Target& target) {
-  return rows * vectors == 1 || rows * vectors + vectors + 2 <= target.vector_registers;
-}
-
-// The tile whose products, loads and idle lanes take least time.
-RegisterTile best_tile(const TileTask& task, const Target& target) {
-  RegisterTile best{1, 1, task.lanes};
-  double least = 1e300;
-  // Chains of sums that are under way at once: latency times instructions a cycle.
-  constexpr double chains = 8;
-  for (std::int64_t r = 1; r <= std::min<std::int64_t>(task.rows, most_tile_rows); ++r) {
-    for (std::int64_t v = 1; v <= 4; ++v) {
-      const std::int64_t sums = r * v, wide = v * task.lanes;
-      if (!fits_registers(r, v, target) || wide - task.lanes >= task.columns) continue;
-      const auto products =
-          static_cast<double>(rounds_of(task.rows, r) * r * rounds_of(task.columns, wide) * v);
-      double loads = 0.4 * static_cast<double>(r + v) / static_cast<double>(sums);
-      // All tiles of a column read one part of the panel: when the first cache has no room for it and for
-      // rows, it comes from the next one.
-      if (task.terms * wide * task.bytes > target.first_cache_bytes * 3 / 4)
-        loads += 0.8 / static_cast<double>(r);
-      // The copy of the sums to the result, of one part, is spared where tiles are whole.
-      const bool whole = task.stores_tiles && task.rows % r == 0 && task.columns % wide == 0;
-      const double cost =
-          products * (1 + loads) * std::max(1.0, chains / static_cast<double>(sums)) * (whole ? 0.9 : 1);
-      if (cost < least * 0.999) {
-        least = cost;
-        best = {r, v, task.lanes};
-      }
-    }
-  }
-  return best;
 }
 
 // How many rows of tiles read the right factor where it is; any number when it is as small as that.
@@ -261,6 +216,76 @@ void try_windows(const Contraction& contraction, ContractionShapes& shapes, Tile
   shapes.right = PanelOrder::ByWindow;
 }
 
+// A tile's places of an axis of rows, and of all axes inside of that all of them; the time of all tiles.
+struct PlacedTile {
+  TimedTile timed;
+  std::vector<std::int64_t> places;  // of the cut axis, then of those inside
+  std::vector<std::int64_t> spans;   // of a block, in whole tiles
+};
+
+// Tiles whose rows are the same distances apart everywhere.
+PlacedTile best_places(const Blocked& rows, const TileTask& task, const Target& target) {
+  std::vector<std::int64_t> extents{rows.chunk};
+  for (const Axis* axis : rows.inside) extents.push_back(extent_of(axis));
+  PlacedTile best;
+  std::vector<std::int64_t> places(extents.size(), 1);
+  std::int64_t inner = 1;
+  for (std::size_t i = extents.size(); i-- > 0 && inner <= most_tile_rows;) {
+    for (std::int64_t each = 1; each <= extents[i] && each * inner <= most_tile_rows; ++each) {
+      places[i] = each;
+      std::vector<std::int64_t> spans = extents;
+      spans[i] = rounds_of(extents[i], each) * each;
+      std::int64_t all = 1;
+      for (const std::int64_t span : spans) all *= span;
+      const TimedTile timed = best_vectors(task, each * inner, all, target);
+      if (timed.cost < best.timed.cost * 0.999) best = {timed, places, spans};
+    }
+    places[i] = extents[i];
+    inner *= extents[i];
+  }
+  return best;
+}
+
+// Whether a block holds the axis, all of it or a chunk that is the same in every round.
+bool holds(const Blocked& blocks, const Axis* axis) {
+  return (blocks.cut == axis && blocks.known() && extent_of(axis) % blocks.chunk == 0) ||
+         std::find(blocks.inside.begin(), blocks.inside.end(), axis) != blocks.inside.end();
+}
+
+// What the copy of an element by itself costs, in products of a vector.
+constexpr double copy_of_a_row = 2;
+
+// Takes rows and tiles for a left factor of windows: of each place that rows and terms share one copy, from
+// where a tile takes numbers at any distance.
+void try_left_windows(const Contraction& contraction, ContractionShapes& shapes, TileTask task,
+                      const Target& target) {
+  const Blocked& summed = shapes.summed;
+  if (contraction.meetings.empty() || shapes.direct || shapes.in_windows() || !holds(summed, summed.cut) ||
+      !shapes.rows.known())
+    return;
+  Blocked rows = shapes.rows;
+  while (extent_of(rows.cut) % rows.chunk != 0) --rows.chunk;
+  const bool shared = std::any_of(
+      contraction.meetings.begin(), contraction.meetings.end(),
+      [&](const Meeting& meeting) { return holds(rows, meeting.row) && holds(summed, meeting.term); });
+  if (!shared) return;
+  task.columns = shapes.columns.size();
+  const double plain =
+      best_vectors(task, shapes.tile.rows, rounds_of(task.rows, shapes.tile.rows) * shapes.tile.rows, target)
+          .cost *
+      static_cast<double>(rows.size()) / static_cast<double>(task.rows);
+  task.rows = rows.size();
+  task.stores_tiles = false;
+  const PlacedTile placed = best_places(rows, task, target);
+  if (placed.timed.cost > plain + copy_of_a_row * static_cast<double>(rows.size())) return;
+  rows.spans.assign(placed.spans.begin() + 1, placed.spans.end());
+  rows.inner = std::accumulate(rows.spans.begin(), rows.spans.end(), std::int64_t{1}, std::multiplies<>());
+  shapes.rows = std::move(rows);
+  shapes.tile = placed.timed.tile;
+  shapes.row_places = placed.places;
+  shapes.left = PanelOrder::ByWindow;
+}
+
 // Elements that are one axis, whatever guards the factor, are copied tile by tile.
 bool in_tiles(const Contraction& contraction, const Blocked& elements) {
   return elements.inside.empty() && !contraction.guard.defined();
@@ -278,7 +303,7 @@ bool moves_along(const Scalar& factor, const Axis* axis) {
 }
 
 ContractionShapes shapes_of(const Contraction& contraction, const Target& target) {
-  const auto bytes = static_cast<std::int64_t>(size_of(contraction.nest.store->buffer.dtype()));
+  const auto bytes = static_cast<std::int64_t>(size_of(contraction.nest->store->buffer.dtype()));
   const std::int64_t lanes = target.vector_bytes / bytes;
   // Panels and sums of a block stay in the cache that a core has for itself.
   const std::int64_t most =
@@ -297,25 +322,29 @@ ContractionShapes shapes_of(const Contraction& contraction, const Target& target
   shapes.direct = reads_directly(contraction, shapes, lanes, target.vector_registers, most, bytes);
   shapes.right = in_tiles(contraction, columns) ? PanelOrder::ByTile : PanelOrder::ByTerm;
   try_windows(contraction, shapes, task, target);
+  try_left_windows(contraction, shapes, task, target);
   const bool windows = shapes.right == PanelOrder::ByWindow;
   const RegisterTile& tile = shapes.tile;
   const auto stored = [&] {
     return stores && rows.in_whole_tiles(tile.rows) && columns.in_whole_tiles(tile.columns());
   };
   shapes.stores_tiles = stored();
-  shapes.left = runs_by_rows(contraction)     ? PanelOrder::ByElement
-                : in_tiles(contraction, rows) ? PanelOrder::ByTile
-                                              : PanelOrder::ByTerm;
+  if (!shapes.left_in_windows())
+    shapes.left = runs_by_rows(contraction)     ? PanelOrder::ByElement
+                  : in_tiles(contraction, rows) ? PanelOrder::ByTile
+                                                : PanelOrder::ByTerm;
   if (shapes.direct) {
     shapes.left_direct = reads_left_directly(contraction, shapes, bytes);
     return shapes;
   }
-  if (rows.inner == 1 && rows.rounds() > 1) rows.chunk = rounds_of(rows.chunk, tile.rows) * tile.rows;
+  if (rows.inner == 1 && rows.rounds() > 1 && !shapes.left_in_windows())
+    rows.chunk = rounds_of(rows.chunk, tile.rows) * tile.rows;
   if (columns.inner == 1 && columns.rounds() > 1 && !windows)
     columns.chunk = rounds_of(columns.chunk, tile.columns()) * tile.columns();
   shapes.stores_tiles = stored();
-  shapes.left_direct = reads_left_directly(contraction, shapes, bytes);
-  shapes.left_once = !shapes.left_direct && fits_at_once(rows, columns, shapes.summed, tile.rows);
+  shapes.left_direct = !shapes.left_in_windows() && reads_left_directly(contraction, shapes, bytes);
+  shapes.left_once = !shapes.left_direct && !shapes.left_in_windows() &&
+                     fits_at_once(rows, columns, shapes.summed, tile.rows);
   shapes.right_once = !windows && fits_at_once(columns, rows, shapes.summed, tile.columns());
   return shapes;
 }

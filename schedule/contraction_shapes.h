@@ -3,10 +3,10 @@
 #pragma once
 
 #include "schedule/contraction_blocks.h"
+#include "schedule/contraction_tiles.h"
 
 namespace relish {
 
-inline std::int64_t rounds_of(std::int64_t size, std::int64_t part) { return (size + part - 1) / part; }
 // More than any block holds, where only the run knows it.
 inline std::int64_t extent_of(const Axis* axis) {
   return axis->loop->extent.as_int().value_or(INT64_MAX / 4);
@@ -29,11 +29,6 @@ struct Blocked {
   bool whole() const { return around.empty() && rounds() == 1; }
 };
 
-struct RegisterTile {
-  std::int64_t rows = 1, vectors = 1, lanes = 1;
-  std::int64_t columns() const { return vectors * lanes; }
-};
-
 // How a panel holds the elements (rows or columns) of a block.
 enum class PanelOrder {
   ByElement,  // the terms of an element side by side
@@ -51,8 +46,18 @@ struct ContractionShapes {
   bool left_once = false;     // one panel holds all of the left factor
   bool stores_tiles = false;  // a tile is stored to the result, without sums of a block
   bool right_once = false;    // one panel holds all of the right factor
+  // Of a left factor by windows: how many places of each axis of a block of rows, the cut one first, a tile
+  // has.
+  std::vector<std::int64_t> row_places;
 
   bool in_windows() const { return right == PanelOrder::ByWindow; }
+  bool left_in_windows() const { return left == PanelOrder::ByWindow; }
+  // The rows and columns of a block, in whole tiles.
+  std::int64_t rows_in_tiles() const {
+    if (left_in_windows()) return rounds_of(rows.chunk, row_places[0]) * row_places[0] * rows.inner;
+    return rounds_of(rows.size(), tile.rows) * tile.rows;
+  }
+  std::int64_t columns_in_tiles() const { return rounds_of(columns.size(), tile.columns()) * tile.columns(); }
 };
 
 // Whether the factor runs along memory with that axis.

@@ -2,6 +2,7 @@
 #include "schedule/contraction_windows.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace relish {
 namespace {
@@ -76,7 +77,56 @@ std::optional<WindowAxis> window_of_column(const Axis* column, const std::vector
   return together ? std::optional(result) : std::nullopt;
 }
 
+// The term that positions add to the row; one without a term when none does. None when they do not agree on
+// it, or on how far apart rows are beside terms.
+std::optional<Meeting> meeting_of_row(const Axis* row, const std::vector<const Axis*>& summed,
+                                      const std::vector<Scalar>& positions, RangeProver& prover) {
+  Meeting result{row};
+  for (const Scalar& position : positions) {
+    const auto by_row = step(position, *row, prover);
+    if (!by_row) return std::nullopt;
+    for (const Axis* term : summed) {
+      const auto by_term = step(position, *term, prover);
+      if (!by_term) return std::nullopt;
+      if (*by_row == 0 || *by_term == 0) continue;
+      const std::int64_t shared = std::gcd(*by_row, *by_term) * (*by_row < 0 ? -1 : 1);
+      const Meeting found{row, term, *by_row / shared, *by_term / shared};
+      if (result.term &&
+          (result.term != term || result.row_step != found.row_step || result.term_step != found.term_step))
+        return std::nullopt;
+      result = found;
+    }
+  }
+  if (!result.term) return result;
+  // Neither is anywhere without the other.
+  const bool together = std::all_of(positions.begin(), positions.end(), [&](const Scalar& position) {
+    return (step(position, *row, prover) == 0) == (step(position, *result.term, prover) == 0);
+  });
+  return together && (result.row_step == 1 || result.reach() == 1) ? std::optional(result) : std::nullopt;
+}
+
 }  // namespace
+
+std::vector<Meeting> meetings_of(const Nest& nest, const Scalar& factor, const std::vector<const Axis*>& rows,
+                                 const std::vector<const Axis*>& summed, RangeProver& prover) {
+  std::vector<const Axis*> axes = rows;
+  axes.insert(axes.end(), summed.begin(), summed.end());
+  std::vector<Scalar> positions;
+  if (!collect_positions(factor, axes, positions)) return {};
+  enter(nest, prover);
+  std::vector<Meeting> found;
+  bool agree = true;
+  for (const Axis* row : rows) {
+    const auto meeting = meeting_of_row(row, summed, positions, prover);
+    agree = agree && meeting && std::none_of(found.begin(), found.end(), [&](const Meeting& other) {
+              return other.term == meeting->term;
+            });
+    if (!agree) break;
+    if (meeting->term) found.push_back(*meeting);
+  }
+  leave(nest, prover);
+  return agree ? found : std::vector<Meeting>();
+}
 
 std::vector<WindowAxis> windows_of(const Nest& nest, const Scalar& factor,
                                    const std::vector<const Axis*>& columns,

@@ -228,7 +228,8 @@ std::vector<NestText> images() {
       windows("far apart", {1, 2, 9, 31}, {4, 2, 3, 3}, {1, 4, 9, 31}, "y0 + p0 * 2 - 2", "x0 + q0 * 3 - 3",
               true),
       windows("backwards", {2, 3, 9, 17}, {5, 3, 3, 2}, {2, 5, 9, 16}, "y0 + 1 - p0", "x0 + 1 - q0", true),
-      windows("one term along memory", {2, 3, 12, 16}, {4, 3, 5, 1}, {2, 4, 8, 16}, "y0 + p0", "x0 + q0", false),
+      windows("one term along memory", {2, 3, 12, 16}, {4, 3, 5, 1}, {2, 4, 8, 16}, "y0 + p0", "x0 + q0",
+              false),
       windows("many channels", {2, 40, 6, 15}, {3, 40, 3, 3}, {2, 3, 6, 15}, "y0 + p0 - 1", "x0 + q0 - 1",
               true)};
   nests.push_back({"one channel",
@@ -266,6 +267,71 @@ TEST_CASE("contraction: places that neighbouring columns see are copied once") {
     check_same(nest, module, wide);
     check_same(nest, module, small_tiles);
   }
+}
+
+namespace {
+
+// The gradient of a filter, by the place in the image of the element y, x and the filter's p, q.
+NestText of_filter(const char* name, const std::vector<std::int64_t>& image,
+                   const std::vector<std::int64_t>& gradient, const std::vector<std::int64_t>& filter,
+                   const std::string& y, const std::string& x, bool guarded) {
+  const std::string value = fmt::format("A[n0, c0, {}, {}] * B[n0, o0, y0, x0]", y, x);
+  return {
+      name, image, gradient, filter,
+      block(fmt::format("o, c, p, q, n, y, x in T.grid({}, {}, {}, {}, {}, {}, {})", filter[0], filter[1],
+                        filter[2], filter[3], gradient[0], gradient[2], gradient[3]),
+            "o0, c0, p0, q0, n0, y0, x0 = T.axis.remap(\"SSSSRRR\", [o, c, p, q, n, y, x])",
+            "C[o0, c0, p0, q0]",
+            guarded ? fmt::format("T.if_then_else({0} >= 0 and {0} < {1} and {2} >= 0 and {2} < {3}, {4}, "
+                                  "T.float32(0))",
+                                  y, image[2], x, image[3], value)
+                    : value)};
+}
+
+std::vector<NestText> shared_by_rows() {
+  std::vector<NestText> nests{
+      of_filter("plain", {2, 3, 10, 20}, {2, 4, 8, 18}, {4, 3, 3, 3}, "y0 + p0", "x0 + q0", false),
+      of_filter("padded", {3, 4, 9, 17}, {3, 5, 9, 17}, {5, 4, 3, 3}, "y0 + p0 - 1", "x0 + q0 - 1", true),
+      of_filter("with steps", {2, 4, 17, 19}, {2, 4, 9, 10}, {4, 4, 3, 3}, "y0 * 2 + p0 - 1",
+                "x0 * 2 + q0 - 1", true),
+      of_filter("far apart", {2, 4, 9, 12}, {2, 4, 9, 12}, {4, 4, 3, 3}, "y0 + p0 * 2 - 2", "x0 + q0 * 3 - 3",
+                true),
+      of_filter("backwards", {2, 3, 9, 17}, {2, 5, 9, 16}, {5, 3, 3, 2}, "y0 + 1 - p0", "x0 + 1 - q0", true),
+      of_filter("small images", {40, 4, 4, 4}, {40, 5, 4, 4}, {5, 4, 3, 3}, "y0 + p0 - 1", "x0 + q0 - 1",
+                true)};
+  // Rows of 17 and of 23: the last tile of each ends behind them.
+  nests.push_back({"channels last, with steps",
+                   {2, 36, 47, 3},
+                   {3, 3, 3, 8},
+                   {2, 17, 23, 8},
+                   "for n, y, x, o, p, q, c in T.grid(2, 17, 23, 8, 3, 3, 3):\n"
+                   "    C[n, y, x, o] = C[n, y, x, o] + A[n, y * 2 + p, x * 2 + q, c] * B[p, q, c, o]"});
+  nests.push_back({"terms backwards",
+                   {2, 20, 3},
+                   {5, 3, 8},
+                   {2, 16, 8},
+                   "for n, x, o, q, c in T.grid(2, 16, 8, 5, 3):\n"
+                   "    C[n, x, o] = C[n, x, o] + A[n, x + 4 - q, c] * B[q, c, o]"});
+  return nests;
+}
+
+}  // namespace
+
+TEST_CASE("contraction: places that rows and terms share are copied once, at whatever distance") {
+  const Target wide{.vector_bytes = 64, .vector_registers = 32, .least_products = 0};
+  for (const NestText& nest : shared_by_rows()) {
+    INFO(nest.name);
+    const ModulePtr module = module_of(nest);
+    CHECK(has_windows(schedule(*module, wide)));
+    check_same(nest, module, wide);
+    check_same(nest, module, small_tiles);
+  }
+  // Steps of two and of three: no term or row goes from each place to the next.
+  const NestText apart = of_filter("steps and distances", {2, 4, 25, 28}, {2, 4, 9, 11}, {4, 4, 3, 3},
+                                   "y0 * 2 + p0 * 3", "x0 * 2 + q0 * 3", false);
+  const ModulePtr module = module_of(apart);
+  CHECK_FALSE(has_windows(schedule(*module, wide)));
+  check_same(apart, module, wide);
 }
 
 TEST_CASE("contraction: columns are copied where they see no common places, or sums between them cost more") {
