@@ -200,7 +200,9 @@ std::vector<Line> SourceReader::relevant_lines(std::vector<Line> lines, Diagnost
     bool inside = std::any_of(read.begin(), read.end(), [&](const Span& span) {
       return fault.span.begin >= span.begin && fault.span.begin <= span.end;
     });
-    if (inside || fault.id == "limit.source") context_.diagnostics.add(fault);
+    // A text of three quotation marks that is never closed takes all that stands behind it in.
+    const bool to_the_end = fault.id == "syntax.string" && fault.span.end - fault.span.begin == 3;
+    if (inside || to_the_end || fault.id == "limit.source") context_.diagnostics.add(fault);
   }
   if (skipped > 0) {
     Diagnostic note;

@@ -2,8 +2,8 @@
 // iteration stores a value of its own to; an element that one iteration stores and another loads or stores;
 // one that two of them store by other turns of a loop inside; a local from outside the loop that the
 // iterations assign. Where strides or several views let elements have several indices, places in memory are
-// compared. Statements under conditions prove nothing, nor do accesses whose indices are not polynomials of
-// the loop variable.
+// compared. Statements under conditions count in the iterations that may reach them. Accesses whose indices
+// are not polynomials of the loop variable prove nothing.
 #include "loops/dependence.h"
 
 #include <fmt/format.h>
@@ -16,6 +16,7 @@
 #include "ir/nodes/short_circuit.h"
 #include "ir/printer/printer.h"
 #include "ir/rewriting/rewrite.h"
+#include "loops/reached_iterations.h"
 
 namespace relish {
 namespace {
@@ -25,6 +26,7 @@ struct ResolvedAccess {
   std::vector<Scalar> indices;  // block variables replaced by what is bound to them
   Scalar value;                 // of a store
   bool store;
+  Surroundings around = {};
   std::uint64_t memory = 0;         // the buffer that has the elements
   std::vector<Scalar> places = {};  // what is compared: the indices, or the one place in memory
 };
@@ -34,7 +36,13 @@ constexpr std::size_t most_accesses = 128;
 
 class Iterations {
  public:
-  Iterations(const For& loop, std::span<const BufferView> views) : loop_(loop) {
+  Iterations(const For& loop, std::span<const BufferView> views)
+      : loop_(loop),
+        reached_(
+            loop, [this](const Scalar& value) { return is_same(value); },
+            [this](const ScalarVar& var) {
+              return moving_.contains(var.id()) || own_.contains(var.id()) || counted_.contains(var.id());
+            }) {
     for (const BufferView& view : views) note_view(view);
   }
 
@@ -44,9 +52,10 @@ class Iterations {
     if (jumps_) return std::nullopt;
     moving_.insert(loop_.var.id());
     visit(loop_.body);
-    for (const auto& [var, value] : assigned_) {
-      if (!own_.contains(var.id()) && !is_same(value))
-        return fmt::format("each assigns {}, which lives outside the loop", var.name());
+    for (const Assigned& each : assigned_) {
+      if (own_.contains(each.var.id()) || is_same(each.value)) continue;
+      if (each.around.guards.empty() || reached_.several(each.around))
+        return fmt::format("each assigns {}, which lives outside the loop", each.var.name());
     }
     for (const ResolvedAccess& access : accesses_) {
       if (!access.store || own_.contains(access.memory)) continue;
@@ -101,10 +110,20 @@ class Iterations {
       if (!is_same(resolved(inner->begin)) || !is_same(resolved(inner->extent)) ||
           (inner->step.defined() && !is_same(resolved(inner->step))))
         moving_.insert(inner->var.id());
+      counted_.insert(inner->var.id());
+      inner_.push_back(inner);
       visit(inner->body);
+      inner_.pop_back();
     } else if (const auto* block = stmt.as<BlockStmt>()) {
       for (const IterVar& iter : block->iters) bound_.insert_or_assign(iter.var.id(), resolved(iter.binding));
-      if (!block->predicate.defined()) visit(block->body);
+      if (block->predicate.defined())
+        visit_under(block->predicate, true, [&] { visit(block->body); });
+      else
+        visit(block->body);
+    } else if (const auto* branches = stmt.as<IfStmt>()) {
+      note_loads(resolved(branches->condition));
+      visit_under(branches->condition, true, [&] { visit(branches->then_body); });
+      visit_under(branches->condition, false, [&] { visit(branches->else_body); });
     } else if (const auto* sequence = stmt.as<SeqStmt>()) {
       for (const Stmt& child : sequence->body) visit(child);
     } else if (const auto* store = stmt.as<Store>()) {
@@ -115,12 +134,32 @@ class Iterations {
     } else if (const auto* defined = stmt.as<DefineScalar>()) {
       if (!defined->value.defined()) return;
       note_loads(resolved(defined->value));
-      if (!is_same(resolved(defined->value))) moving_.insert(defined->var.id());
+      const Scalar value = resolved(defined->value);
+      if (!moving_.contains(defined->var.id()))
+        locals_.insert_or_assign(defined->var.id(), substitute(value, locals_));
+      if (!is_same(value)) moving_.insert(defined->var.id());
     } else if (const auto* assign = stmt.as<AssignScalar>()) {
       const Scalar value = resolved(assign->value);
       note_loads(value);
-      assigned_.emplace_back(assign->var, value);
+      assigned_.push_back({assign->var, value, surroundings()});
     }
+  }
+
+  // What `visit` sees happens only where the condition holds, or only where it does not.
+  template <class Visit>
+  void visit_under(const Scalar& condition, bool holds, const Visit& visit) {
+    guards_.push_back({substitute(resolved(condition), locals_), holds});
+    visit();
+    guards_.pop_back();
+  }
+
+  Surroundings surroundings() const {
+    Surroundings result{guards_, {}};
+    std::vector<ScalarVar> vars;
+    for (const Guard& guard : guards_) collect_vars(guard.condition, vars);
+    for (const For* loop : inner_)
+      if (std::find(vars.begin(), vars.end(), loop->var) != vars.end()) result.loops.push_back(loop);
+    return result;
   }
 
   // A view of all of a buffer, whose elements are that buffer's.
@@ -143,6 +182,7 @@ class Iterations {
   void add_access(ResolvedAccess access) {
     const Buffer& buffer = access.buffer;
     access.memory = memory_of(buffer);
+    access.around = surroundings();
     access.places = access.indices;
     if (access.memory != buffer.id() || shared_.contains(buffer.id()) || !buffer.strides().empty()) {
       if (const auto place = place_in_memory(buffer, access.indices)) access.places = {*place};
@@ -177,7 +217,7 @@ class Iterations {
     return result;
   }
 
-  // Loads that are surely evaluated.
+  // Loads, those of one side of a choice below its condition.
   void note_loads(const Scalar& value) {
     if (const auto* load = value.as<Load>()) {
       add_access({*load->buffer, load->indices, {}, false});
@@ -190,9 +230,14 @@ class Iterations {
       note_loads(n->b);
     } else if (const auto* n = value.as<Logical>()) {
       note_loads(n->a);
+      visit_under(n->a, n->op == LogicalOp::And, [&] { note_loads(n->b); });
     } else if (const auto* n = value.as<Select>()) {
       note_loads(n->condition);
-      if (is_one_sided(*n, value.dtype())) return;
+      if (is_one_sided(*n, value.dtype())) {
+        visit_under(n->condition, true, [&] { note_loads(n->a); });
+        visit_under(n->condition, false, [&] { note_loads(n->b); });
+        return;
+      }
       note_loads(n->a);
       note_loads(n->b);
     } else if (const auto* n = value.as<Cast>()) {
@@ -228,7 +273,9 @@ class Iterations {
       if (!found || found->coefficient != 0) return std::nullopt;
     }
     if (is_same(store.value)) return std::nullopt;
-    return fmt::format("each stores to {}", text(store));
+    if (store.around.guards.empty()) return fmt::format("each stores to {}", text(store));
+    if (!reached_.several(store.around)) return std::nullopt;
+    return fmt::format("two store to {}", text(store));
   }
 
   // Two iterations store to one place, each in another turn of one loop inside.
@@ -253,6 +300,7 @@ class Iterations {
         if (away % *step != 0 || std::abs(away / *step) >= turns) continue;
         const Scalar other = moved(moved(store.value, loop_.var, d), var, -(away / *step));
         if (is_constant(store.value) || prove_equal(other, store.value)) continue;
+        if (!store.around.guards.empty() && !reached_.apart(store.around, d, var, -(away / *step))) continue;
         return fmt::format("two store to one place by {}", text(store));
       }
     }
@@ -290,22 +338,37 @@ class Iterations {
     if (place &&
         (!begin || *place < *begin || *place - *begin >= extent.value_or(1) || (*place - *begin) % step != 0))
       return std::nullopt;
+    const bool guarded = !store.around.guards.empty() || !other.around.guards.empty();
+    const bool reached = !guarded || (distance ? reached_.apart(store.around, other.around, -*distance)
+                                               : reached_.beside(store.around, *place, other.around));
+    if (!reached) return std::nullopt;
     return fmt::format("one stores {}, which another {}", text(store), other.store ? "stores" : "loads");
   }
 
   static std::string text(const ResolvedAccess& access) { return print(load(access.buffer, access.indices)); }
 
+  struct Assigned {
+    ScalarVar var;
+    Scalar value;
+    Surroundings around;
+  };
+
   const For& loop_;
+  ReachedIterations reached_;
+  std::vector<Guard> guards_;      // around what is visited
+  std::vector<const For*> inner_;  // likewise
   bool jumps_ = false;
   std::unordered_set<std::uint64_t> moving_;   // variables that may differ from one iteration to the next
   std::unordered_set<std::uint64_t> written_;  // buffers
   std::unordered_set<std::uint64_t> own_;      // buffers and locals of one iteration
+  std::unordered_set<std::uint64_t> counted_;  // variables of loops inside
   std::unordered_map<std::uint64_t, std::uint64_t> sources_;  // of views, by buffer
   std::unordered_set<std::uint64_t> shared_;                  // buffers that have views
   std::vector<std::pair<ScalarVar, std::int64_t>> turns_;     // loops inside with their extents
   ScalarMap bound_;
+  ScalarMap locals_;  // that are never assigned, as what they were made of
   std::vector<ResolvedAccess> accesses_;
-  std::vector<std::pair<ScalarVar, Scalar>> assigned_;
+  std::vector<Assigned> assigned_;
 };
 
 }  // namespace

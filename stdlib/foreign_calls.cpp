@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <map>
 
 #include <fmt/format.h>
@@ -66,7 +67,7 @@ constexpr std::pair<std::string_view, std::string_view> other_keywords[] = {
     {"self", "x"},         {"a_min", "min"},     {"a_max", "max"},        {"other", "y"},
     {"x1", "x"},           {"x2", "y"},          {"newshape", "shape"},   {"mat2", "y"},
     {"target", "y"},       {"index", "indices"}, {"correction", "ddof"},  {"size", "shape"},
-    {"tensors", "arrays"},
+    {"tensors", "arrays"}, {"shifts", "shift"},
 };
 
 bool is_word_letter(char c) {
@@ -89,6 +90,22 @@ std::optional<std::string> one_item(std::string_view text) {
   return text.find(',') == text.npos ? std::optional(std::string(text)) : std::nullopt;
 }
 
+bool is_written_list(std::string_view text) {
+  return is_list(text) && text.find_first_not_of("0123456789,()[] ") == text.npos;
+}
+
+// The same text but for blanks, or the same number: 2 and 2.0.
+bool same_value(std::string a, std::string b) {
+  std::erase(a, ' ');
+  std::erase(b, ' ');
+  double x = 0, y = 0;
+  const auto number = [](std::string_view text, double& into) {
+    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), into);
+    return status == std::errc() && end == text.data() + text.size();
+  };
+  return a == b || (number(a, x) && number(b, y) && x == y);
+}
+
 std::string same_quotes(std::string text) {
   std::replace(text.begin(), text.end(), '\'', '"');
   return text;
@@ -97,7 +114,8 @@ std::string same_quotes(std::string text) {
 // A parameter of a row, taken apart.
 struct RowParameter {
   std::string_view name, value;
-  bool required = true, whole = false, single = false, positive = false;
+  bool required = true, whole = false, single = false, positive = false, no_text = false, list = false;
+  std::optional<int> rank = {};
   std::size_t least = 0;  // of arguments one by one; 0: it is one argument
 };
 
@@ -116,11 +134,18 @@ std::vector<RowParameter> parameters_of(std::string_view text) {
       parameter.value = part.substr(equal + 1);
       part = part.substr(0, equal);
     }
-    if (part.ends_with('?')) parameter.required = false;
-    if (part.ends_with('#')) parameter.whole = true;
-    if (part.ends_with('@')) parameter.single = true;
-    if (part.ends_with('!')) parameter.positive = true;
-    if (!is_word_letter(part.back())) part.remove_suffix(1);
+    if (const std::size_t slash = part.find('/'); slash != part.npos) {
+      parameter.rank = part[slash + 1] - '0';
+      part = part.substr(0, slash);
+    }
+    for (; !is_word_letter(part.back()); part.remove_suffix(1)) {
+      parameter.required = parameter.required && part.back() != '?';
+      parameter.whole = parameter.whole || part.back() == '#';
+      parameter.single = parameter.single || part.back() == '@';
+      parameter.positive = parameter.positive || part.back() == '!';
+      parameter.no_text = parameter.no_text || part.back() == '^';
+      parameter.list = parameter.list || part.back() == '&';
+    }
     parameter.name = part;
     result.push_back(parameter);
   }
@@ -146,20 +171,21 @@ class RowMatch {
       if (position >= parameters_.size()) return std::nullopt;
       const RowParameter& parameter = parameters_[position++];
       if (parameter.least == 0) {
-        if (!put(parameter, arguments[i].text)) return std::nullopt;
+        if (!put(parameter, arguments[i].text, arguments[i].rank)) return std::nullopt;
         continue;
       }
       std::size_t count = 0;
       const std::string list = listed(arguments.subspan(i), count);
       const bool enough = count >= parameter.least || is_list(arguments[i].text);
-      if (!enough || !put(parameter, list)) return std::nullopt;
+      if (!enough || !put(parameter, list, arguments[i].rank)) return std::nullopt;
       i += count - 1;
     }
     for (; i < arguments.size(); ++i) {
       const RowParameter* parameter = named(arguments[i].name);
       if (!parameter || found_.contains(parameter->name)) return std::nullopt;
       const bool one = parameter->least > 0 && !is_list(arguments[i].text);
-      if (!put(*parameter, one ? fmt::format("({},)", arguments[i].text) : arguments[i].text))
+      if (!put(*parameter, one ? fmt::format("({},)", arguments[i].text) : arguments[i].text,
+               arguments[i].rank))
         return std::nullopt;
     }
     for (const RowParameter& parameter : parameters_)
@@ -175,8 +201,12 @@ class RowMatch {
     return nullptr;
   }
 
-  bool put(const RowParameter& parameter, std::string text) {
-    if (!parameter.value.empty() && same_quotes(text) != parameter.value) return false;
+  bool put(const RowParameter& parameter, std::string text, std::optional<int> rank) {
+    if (!parameter.value.empty() && !same_value(same_quotes(text), std::string(parameter.value)))
+      return false;
+    if (parameter.rank && rank != parameter.rank) return false;
+    if (parameter.no_text && (text.starts_with('"') || text.starts_with('\''))) return false;
+    if (parameter.list && !is_written_list(text)) return false;
     if (parameter.whole && !is_whole(text)) return false;
     if (parameter.positive && text.find('-') != text.npos) return false;
     if (parameter.single) {
@@ -313,7 +343,10 @@ bool has_no_counterpart(std::string_view word, ForeignLibrary library) {
 }
 
 std::string call_text_of(const ForeignCallRow& row) {
-  return fmt::format("{}({})", row.word, row.parameters);
+  std::string parameters;
+  for (const char c : row.parameters)
+    if (std::string_view("#@!^&").find(c) == std::string_view::npos) parameters += c;
+  return fmt::format("{}({})", row.word, parameters);
 }
 
 std::string written_text_of(const ForeignCallRow& row) {
@@ -337,19 +370,23 @@ std::optional<ForeignProposal> written_call(std::string_view word, ForeignLibrar
                            ""};
   }
   if (has_no_counterpart(word, library)) return std::nullopt;
+  bool elsewhere = false;  // what these arguments mean is written otherwise, and not in this place
   for (const ForeignCallRow* row : foreign_rows_of(word)) {
     if (row->write.empty()) continue;
-    if (row->library != Any && library != Any && row->library != library) continue;
-    if (row->place != ProposalPlace::Both && row->place != place) continue;
+    const bool alone = row->library == NumPyAlone;
+    if (alone ? library != NumPy : row->library != Any && library != Any && row->library != library) continue;
     const std::vector<RowParameter> parameters = parameters_of(row->parameters);
-    if (const auto texts = RowMatch(parameters).of(arguments))
-      return ForeignProposal{filled(row->write, *texts), changes ? bind : row->note, ""};
+    const auto texts = RowMatch(parameters).of(arguments);
+    const bool here = row->place == ProposalPlace::Both || row->place == place;
+    elsewhere = elsewhere || (texts && !here);
+    if (texts && here) return ForeignProposal{filled(row->write, *texts), changes ? bind : row->note, ""};
   }
   // np.int8(x): a number as a tensor.
   const auto constant = written_constant(word);
   if (constant && constant->starts_with('"') && library != Any && arguments.size() == 1 &&
       place == ProposalPlace::Statement)
     return ForeignProposal{fmt::format("tensor({}, {})", arguments[0].text, *constant), "", ""};
+  if (elsewhere) return std::nullopt;
   auto proposal = same_operator(word, arguments);
   if (proposal && changes) {
     proposal->note = bind;

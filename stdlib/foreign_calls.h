@@ -12,7 +12,8 @@
 namespace relish {
 
 // Whose names a call may have. A method's library is not known: Any.
-enum class ForeignLibrary : std::uint8_t { Any, Torch, NumPy, Math };
+// NumPyAlone: NumPy's, but no method of its arrays, so that a method of that name is another library's.
+enum class ForeignLibrary : std::uint8_t { Any, Torch, NumPy, NumPyAlone, Math };
 // The library that a text calls by this first name, as np or F; nothing for other names.
 std::optional<ForeignLibrary> library_called(std::string_view root);
 
@@ -23,6 +24,7 @@ enum class ProposalPlace : std::uint8_t { Both, Statement, Function };
 struct ForeignArgument {
   std::string name;
   std::string text;
+  std::optional<int> rank = {};  // of the tensor, or of the first of a list of them, where it is known
 };
 
 // A row of the table. `parameters` are those of the library, in its order, with one name for those that have
@@ -34,6 +36,9 @@ struct ForeignArgument {
 //   none of
 //             them negative
 //   axis@     a number, or a list of one, of which the number is written
+//   axis^     no text in quotation marks
+//   sizes&    a list that is written out
+//   v/1       a tensor, or tensors, that are known to be vectors; other digits likewise
 // A row without parameters and text: the library's word has no counterpart, whatever else is called so here.
 // `write` holds {axis}, which is the argument, or {, axis=axis}, which is left out with it.
 struct ForeignCallRow {
@@ -48,7 +53,7 @@ std::span<const ForeignCallRow> foreign_call_rows();  // those of tensors and of
 std::vector<const ForeignCallRow*> foreign_rows_of(std::string_view word);
 bool has_no_counterpart(std::string_view word, ForeignLibrary library);
 // "x.clamp(x, min)" and "R.maximum(x, min)" of a row, for a page.
-std::string call_text_of(const ForeignCallRow& row);
+std::string call_text_of(const ForeignCallRow& row);  // without marks of what a text must be
 std::string written_text_of(const ForeignCallRow& row);
 
 struct ForeignProposal {

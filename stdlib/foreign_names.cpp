@@ -454,6 +454,12 @@ std::optional<std::string> written_instead(std::string_view word, std::string_vi
   return with_operand(found->write, object) + (elsewhere ? " in a statement" : "");
 }
 
+bool is_expression_elsewhere(std::string_view word) {
+  return std::any_of(std::begin(foreign_answers), std::end(foreign_answers), [&](const ForeignAnswer& each) {
+    return each.word == word && each.kind != Words && !each.write.empty();
+  });
+}
+
 std::vector<ForeignRow> foreign_rows() {
   std::vector<ForeignRow> rows;
   for (const ForeignName& each : foreign_names) rows.push_back({each.word, each.here, Operator});

@@ -20,6 +20,8 @@ std::optional<std::string> written_instead(std::string_view word);
 // says so anywhere else.
 std::optional<std::string> written_instead(std::string_view word, std::string_view object,
                                            ProposalPlace place = ProposalPlace::Both);
+// Whether that is an expression, which holds for the word with one choice of arguments.
+bool is_expression_elsewhere(std::string_view word);
 // A row of the table, as the manual and the tests need it.
 struct ForeignRow {
   std::string_view word;

@@ -50,8 +50,8 @@ std::string foreign_markdown() {
   text += "\n## Written otherwise\n\n`x`, `y` are tensors, `v`, `w` vectors, `images` is (N, C, H, W).\n";
   add_rows(text, {ForeignRow::Kind::Expression, ForeignRow::Kind::Statement, ForeignRow::Kind::Words}, true);
   text +=
-      "\n## Calls\n\nWhat a message writes for a call, with its own arguments: `x?` may be missing, `x=2` is given so, and\n"
-      "`*shape` is given one by one.\n\n| there | here |\n| --- | --- |\n";
+      "\n## Calls\n\nWhat a message writes for a call, with its own arguments: `x?` may be missing, `x=2` is given so,\n"
+      "`*shape` is given one by one, and `v/1` is known to be a vector, or vectors.\n\n| there | here |\n| --- | --- |\n";
   for (const ForeignCallRow& row : foreign_call_rows()) {
     if (row.write.empty()) continue;
     text += fmt::format("| `{}` | `{}`{} |\n", call_text_of(row), cell(written_text_of(row)), row.note);

@@ -90,10 +90,10 @@ Expr GraphCalls::call_global(const GlobalMeaning& meaning, const ast::Expr& expr
   if (meaning.reference.type().is_error()) throw ReadContext::Silent{};
   if (meaning.prim_func && args.size() != meaning.prim_func->params.size()) {
     type_error(expr.span, "call.prim_func",
-               fmt::format("found a call of the prim_func {} with {}; expected its {}, with the "
-                           "destinations, or R.call_tir({}, (...), out_ty=...)",
-                           ast::describe(*call.callee), counted(args.size(), "argument"),
-                           meaning.prim_func->params.size(), ast::dotted_name(*call.callee)));
+               fmt::format("found a call of the prim_func '{0}' with {1}; expected its {2}, with the "
+                           "destinations, or R.call_tir({0}, (...), out_ty=...)",
+                           ast::dotted_name(*call.callee), counted(args.size(), "argument"),
+                           meaning.prim_func->params.size()));
   }
   if (meaning.prim_func) {
     for (std::size_t i = 0; i < args.size(); ++i) check_prim_func_argument(*meaning.prim_func, i, args[i]);
@@ -134,7 +134,8 @@ Expr GraphCalls::call(const ast::Expr& expr, const ast::Call& call) {
       if (attribute->name != "astype") {
         type_error(attribute->name_span, "method.unknown",
                    fmt::format("found the method '{}'{}", printable(attribute->name),
-                               method_hint(*attribute, call)));
+                               method_hint(*attribute, call,
+                                           [&](const std::string& each) { return rank_of(each); })));
       }
       return operator_call("R.astype", expr, call, attribute->object.get());
     }
@@ -157,7 +158,7 @@ Expr GraphCalls::call(const ast::Expr& expr, const ast::Call& call) {
     const std::string root = name.substr(0, name.find('.'));
     const Span at{callee.span.file, callee.span.begin,
                   static_cast<std::uint32_t>(callee.span.begin + root.size())};
-    const std::string hint = library_hint(call);
+    const std::string hint = library_hint(call, [&](const std::string& each) { return rank_of(each); });
     if (!hint.empty()) {
       type_error(
           callee.span, "call.callee",

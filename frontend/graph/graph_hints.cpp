@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "frontend/names/foreign_texts.h"
 #include "stdlib/foreign_names.h"
 #include "stdlib/surface.h"
 #include "support/fix.h"
@@ -55,9 +54,11 @@ bool unbound(const std::string&) { return false; }
 
 }  // namespace
 
-std::string method_hint(const ast::Attribute& method, const ast::Call& call) {
-  const std::string whole = foreign_call_advice(call, ProposalPlace::Function, unbound);
+std::string method_hint(const ast::Attribute& method, const ast::Call& call, const RankOf& rank) {
+  const std::string whole = foreign_call_advice(call, ProposalPlace::Function, unbound, rank);
   if (!whole.empty()) return whole;
+  if (!call.arguments.empty() && !foreign_page_advice(method.name).empty())
+    return foreign_page_advice(method.name);
   const std::string advice =
       method_advice(method.name, operand_text(*method.object), !call.arguments.empty());
   return advice.empty() ? "; expected astype or an operator of R" : advice;
@@ -106,10 +107,11 @@ std::string subscript_hint(const ast::Subscript& subscript) {
   return "; write " + calls.around(object);
 }
 
-std::string library_hint(const ast::Call& call) {
+std::string library_hint(const ast::Call& call, const RankOf& rank) {
   if (!library_of(*call.callee, unbound)) return "";
-  const std::string whole = foreign_call_advice(call, ProposalPlace::Function, unbound);
-  return whole.empty() ? foreign_name_advice(ast::dotted_name(*call.callee), ProposalPlace::Function) : whole;
+  const std::string whole = foreign_call_advice(call, ProposalPlace::Function, unbound, rank);
+  if (!whole.empty()) return whole;
+  return foreign_name_advice(ast::dotted_name(*call.callee), ProposalPlace::Function, true);
 }
 
 std::string library_hint(const ast::Attribute& name) {

@@ -82,6 +82,8 @@ class ScriptCheck {
     ast::for_each_expr(expr, [&](const ast::Expr& inner) {
       if (auto* unsupported = inner.as<ast::Unsupported>()) {
         refuse(inner.span, "script.unsupported", refusal_of(*unsupported), ErrorClass::Type);
+      } else if (auto* hole = inner.as<ast::Hole>()) {
+        refuse(inner.span, "hole.value", refusal_of(*hole), ErrorClass::Type);
       } else if (auto* lambda = inner.as<ast::Lambda>()) {
         check_parameters(lambda->parameters);
       } else if (auto* comprehension = inner.as<ast::Comprehension>()) {
@@ -195,6 +197,11 @@ void check_script(ReadContext& context, const ast::Block& statements) {
 bool is_script_function(const ast::Statement& statement) {
   const auto* function = statement.as<ast::FunctionDefinition>();
   return function && function->decorators.empty();
+}
+
+std::string refusal_of(const ast::Hole& hole) {
+  return fmt::format("found the hole '?{}' in a statement; expected a value, as holes stand in R.functions",
+                     printable(hole.id));
 }
 
 std::string refusal_of(const ast::Unsupported& expression) {

@@ -15,5 +15,7 @@ bool is_script_function(const ast::Statement& statement);
 
 // "a set is not part of the language; write a list or a dict".
 std::string refusal_of(const ast::Unsupported& expression);
+// "found the hole '?a' in a statement; …".
+std::string refusal_of(const ast::Hole& hole);
 
 }  // namespace relish

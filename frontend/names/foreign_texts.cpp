@@ -12,34 +12,52 @@ namespace {
 
 constexpr std::size_t longest_argument = 60;
 
-std::optional<ForeignProposal> proposal_of(const ast::Call& call, ProposalPlace place, const IsBound& bound);
+struct WrittenNames {
+  const IsBound& bound;
+  const RankOf& rank;
+};
+
+std::optional<ForeignProposal> proposal_of(const ast::Call& call, ProposalPlace place,
+                                           const WrittenNames& names);
 
 // The text of an argument; nothing for one that is long.
-std::optional<std::string> argument_text(const ast::Expr& expr, ProposalPlace place, const IsBound& bound) {
-  if (const auto* attribute = expr.as<ast::Attribute>(); attribute && library_of(expr, bound)) {
+std::optional<std::string> argument_text(const ast::Expr& expr, ProposalPlace place,
+                                         const WrittenNames& names) {
+  if (const auto* attribute = expr.as<ast::Attribute>(); attribute && library_of(expr, names.bound)) {
     if (auto constant = written_constant(attribute->name)) return constant;
   }
-  if (const auto* call = expr.as<ast::Call>(); call && library_of(*call->callee, bound)) {
-    if (auto inner = proposal_of(*call, place, bound)) return inner->text;
+  if (const auto* call = expr.as<ast::Call>(); call && library_of(*call->callee, names.bound)) {
+    if (auto inner = proposal_of(*call, place, names)) return inner->text;
   }
   const std::string text(written_at(expr.span));
   const bool plain = !text.empty() && text.size() <= longest_argument && text.find('\n') == text.npos;
   return plain ? std::optional(text) : std::nullopt;
 }
 
-std::optional<ForeignProposal> proposal_of(const ast::Call& call, ProposalPlace place, const IsBound& bound) {
+// Of a tensor, or of the first of several.
+std::optional<int> rank_of(const ast::Expr& expr, const WrittenNames& names) {
+  if (const auto* tuple = expr.as<ast::TupleValue>())
+    return tuple->items.empty() ? std::nullopt : rank_of(*tuple->items.front(), names);
+  if (const auto* list = expr.as<ast::ListValue>())
+    return list->items.empty() ? std::nullopt : rank_of(*list->items.front(), names);
+  const std::string* name = ast::name_of(expr);
+  return name ? names.rank(*name) : std::nullopt;
+}
+
+std::optional<ForeignProposal> proposal_of(const ast::Call& call, ProposalPlace place,
+                                           const WrittenNames& names) {
   const auto* callee = call.callee->as<ast::Attribute>();
   if (!callee) return std::nullopt;
-  const auto library = library_of(*call.callee, bound);
+  const auto library = library_of(*call.callee, names.bound);
   std::vector<ForeignArgument> arguments;
   if (!library) {
-    const auto object = argument_text(*callee->object, place, bound);
-    arguments.push_back({"", object ? *object : "x"});
+    const auto object = argument_text(*callee->object, place, names);
+    arguments.push_back({"", object ? *object : "x", rank_of(*callee->object, names)});
   }
   for (const ast::Argument& argument : call.arguments) {
-    const auto text = argument.stars == 0 ? argument_text(*argument.value, place, bound) : std::nullopt;
+    const auto text = argument.stars == 0 ? argument_text(*argument.value, place, names) : std::nullopt;
     if (!text) return std::nullopt;
-    arguments.push_back({argument.name, *text});
+    arguments.push_back({argument.name, *text, rank_of(*argument.value, names)});
   }
   return written_call(callee->name, library.value_or(ForeignLibrary::Any), arguments, place);
 }
@@ -56,15 +74,22 @@ std::optional<ForeignLibrary> library_of(const ast::Expr& expr, const IsBound& b
   return library && !bound(root) ? library : std::nullopt;
 }
 
-std::string foreign_call_advice(const ast::Call& call, ProposalPlace place, const IsBound& bound) {
-  const auto proposal = proposal_of(call, place, bound);
+std::string foreign_call_advice(const ast::Call& call, ProposalPlace place, const IsBound& bound,
+                                const RankOf& rank) {
+  const auto proposal = proposal_of(call, place, {bound, rank});
   if (!proposal) return "";
   if (!proposal->renamed.empty() && library_of(*call.callee, bound))
     return fmt::format("; did you mean '{}'?", proposal->renamed);
   return fmt::format("; write {}{}", proposal->text, proposal->note);
 }
 
-std::string foreign_name_advice(std::string_view name, ProposalPlace place) {
+std::string foreign_page_advice(std::string_view word) {
+  return is_expression_elsewhere(word) || !foreign_rows_of(word).empty()
+             ? fmt::format("; relish doc {} says what is written here", word)
+             : "";
+}
+
+std::string foreign_name_advice(std::string_view name, ProposalPlace place, bool called) {
   const std::string_view word = name.substr(name.rfind('.') + 1);
   const auto library = library_called(name.substr(0, name.find('.')));
   if (library && has_no_counterpart(word, *library)) return "; nothing here does what it does";
@@ -73,14 +98,14 @@ std::string foreign_name_advice(std::string_view name, ProposalPlace place) {
       return "; write " + *constant;
     return fmt::format("; write R.const({}, \"float32\")", name);
   }
+  if (called && is_expression_elsewhere(word)) return foreign_page_advice(word);
   if (auto instead = written_instead(word, "x", place)) {
     if (instead->empty()) return "; nothing here does what it does";
     return "; write " + *instead;
   }
   if (const auto op = exact_operator(word))
     return fmt::format("; here it is R.{0}, with arguments of its own: relish doc {0}", *op);
-  if (!foreign_rows_of(word).empty()) return fmt::format("; relish doc {} says what is written here", word);
-  return "";
+  return foreign_page_advice(word);
 }
 
 }  // namespace relish

@@ -11,13 +11,20 @@ namespace relish {
 
 // Whether a name means something in the text, so that it is no library's.
 using IsBound = std::function<bool(const std::string&)>;
+// The number of dimensions of the tensor that a name stands for, where it is known.
+using RankOf = std::function<std::optional<int>(const std::string&)>;
 
 // The library whose name the expression begins with, as np of np.linalg.norm; nothing where it is bound.
 std::optional<ForeignLibrary> library_of(const ast::Expr& expr, const IsBound& bound);
 // "; write R.maximum(x, 0)", "; did you mean 'R.nn.relu'?" for a call of an attribute: of a library or of a
 // value. Empty when neither the table nor the operators have it with these arguments.
-std::string foreign_call_advice(const ast::Call& call, ProposalPlace place, const IsBound& bound);
-// The end of a message about a name of a library that is not called, or called with other arguments.
-std::string foreign_name_advice(std::string_view name, ProposalPlace place);
+std::string foreign_call_advice(const ast::Call& call, ProposalPlace place, const IsBound& bound,
+                                const RankOf& rank);
+// The end of a message about a name of a library that is not called, or called with arguments for which the
+// table has no row: what it is without these is then not proposed.
+std::string foreign_name_advice(std::string_view name, ProposalPlace place, bool called = false);
+// "; relish doc roll says what is written here" for a word that the table has, with arguments that it has
+// not.
+std::string foreign_page_advice(std::string_view word);
 
 }  // namespace relish

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <set>
 
 #include "runtime/files.h"
 #include "runtime/files/csv_text.h"
@@ -91,6 +92,7 @@ class CsvColumnReader {
     std::string first_word = {};        // and where it stands
     bool numbers_among_words = false;
     const std::vector<std::string>* given_words = nullptr;
+    std::set<std::string, std::less<>> told = {};  // cells that were refused, each once
   };
 
   // Which columns are read, by name.
@@ -149,9 +151,13 @@ class CsvColumnReader {
       }
     }
     const auto check_known = [&](std::string_view option, const std::string& name) {
-      if (known.count(name)) return;
-      data_failure(path_, "csv.column",
-                   fmt::format("{}: no column '{}'{}", option, printable(name), did_you_mean(name, names)));
+      if (std::find(wanted.begin(), wanted.end(), name) != wanted.end()) return;
+      const bool left_out = known.count(name) > 0;
+      data_failure(
+          path_, "csv.column",
+          left_out ? fmt::format("{}: the column '{}' is not among those that columns= chooses", option,
+                                 printable(name))
+                   : fmt::format("{}: no column '{}'{}", option, printable(name), did_you_mean(name, names)));
     };
     for (const auto& [name, value] : options_.fill_of) check_known("fill", name);
     for (const auto& [name, words] : options_.words_of) check_known("words", name);
@@ -218,11 +224,17 @@ class CsvColumnReader {
     if (const auto fault = filled(cell, each, text)) return *fault;
     if (each.given_words) {
       if (each.codes.find(text) != each.codes.end()) return {};
+      if (each.told.size() > most_told || !each.told.emplace(text).second) return {};
       return fmt::format("'{}' in {} is none of the {} that words= lists{}", printable(text, 40), where(each),
                          counted(each.codes.size(), "word"), did_you_mean(text, *each.given_words));
     }
-    if (each.dtype) return {};
     const std::string_view number = without_plus(text);
+    if (each.dtype) {
+      // Words in a column of x: what is wrong is the column.
+      if (options_.targets.empty() || !each.told.empty() || csv_number<double>(number)) return {};
+      each.told.emplace(text);
+      return words_in_inputs(each, text);
+    }
     const bool integer = has_only_digits(number);
     const bool real = integer || csv_number<double>(number).has_value();
     if (each.kind == Kind::Unknown && has_decimal_comma(cell)) {
@@ -295,18 +307,22 @@ class CsvColumnReader {
     return {};
   }
 
+  std::string words_in_inputs(const Chosen& each, std::string_view text) const {
+    return fmt::format(
+        "'{}' in {}, which is a column of x and so of numbers; columns= leaves the column out, "
+        "words={{\"{}\": [\"{}\", …]}} makes its words the numbers of their places",
+        printable(text, 40), where(each), printable(each.column.name), printable(text, 40));
+  }
+
   std::string refusal(const Chosen& each, std::string_view text, DType dtype) const {
     if (has_only_digits(without_plus(text))) {
       return fmt::format("the integer {} of {} is no value of {}; dtype= chooses another", printable(text),
                          where(each), name_of(dtype));
     }
-    if (!csv_number<double>(without_plus(text)) && !options_.targets.empty()) {
-      return fmt::format("'{}' in {}, which is a column of x and so of numbers; columns= chooses them",
-                         printable(text), where(each));
-    }
     return fmt::format("'{}' in {} does not read as {}", printable(text), where(each), name_of(dtype));
   }
 
+  static constexpr std::size_t most_told = 20;
   static constexpr std::size_t npos = static_cast<std::size_t>(-1);
 
   const std::string& path_;

@@ -355,13 +355,16 @@ std::vector<Value> make_arguments(const Module& module, const std::string& funct
   return result;
 }
 
-std::vector<Value> call_arguments(const Invocation& invocation, const std::string& function) {
+std::vector<Value> call_arguments(const Invocation& invocation, const std::string& function,
+                                  MissingTensors missing) {
   const bool given = invocation.given("arg") || invocation.given("params") || invocation.given("dim");
   ScriptObserver* session = invocation.script ? invocation.script->options().observer : nullptr;
   if (session && !given) {
     if (auto last = session->last_arguments({invocation.module, function})) return std::move(*last);
   }
-  return make_arguments(*invocation.module, function, call_inputs(invocation));
+  CallInputs inputs = call_inputs(invocation);
+  inputs.zeros_for_missing = missing == MissingTensors::Zeros;
+  return make_arguments(*invocation.module, function, inputs);
 }
 
 NamedTensors flatten_result(const Value& value, const std::string& name) {

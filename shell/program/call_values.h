@@ -38,7 +38,9 @@ std::vector<Value> make_arguments(const Module& module, const std::string& funct
 
 // The arguments of the function that a command calls: of its options, or when none of these is given in a
 // session, those of the function's last call there.
-std::vector<Value> call_arguments(const Invocation& invocation, const std::string& function);
+enum class MissingTensors { Refused, Zeros };
+std::vector<Value> call_arguments(const Invocation& invocation, const std::string& function,
+                                  MissingTensors missing = MissingTensors::Refused);
 
 // One value for a parameter or field `name` of that type: a literal, a file (`@…`), rand, zeros or ones for a
 // type without unknown dimensions, or a script's value. `flag` begins the messages.

@@ -70,14 +70,25 @@ bool less(const ScriptValue& a, const ScriptValue& b, Span span, std::string_vie
          }) == Order::Less;
 }
 
+// A tensor of rank 0 is ordered as its number, also among the items of what is ordered by its items.
+ScriptValue as_ordered(const ScriptValue& value) {
+  if (const Tensor* tensor = value.tensor(); tensor && tensor->rank() == 0) return element_of(*tensor, 0);
+  const ScriptList* list = value.sequence();
+  const auto has_tensors = [](const ScriptValue& item) { return item.tensor() || item.sequence(); };
+  if (!list || std::none_of(list->items.begin(), list->items.end(), has_tensors)) return value;
+  std::vector<ScriptValue> items;
+  for (const ScriptValue& item : list->items) items.push_back(as_ordered(item));
+  return list->tuple ? ScriptValue::tuple(std::move(items)) : ScriptValue::list(std::move(items));
+}
+
 // What items are ordered by: themselves, or what the function `key` makes of each.
 std::vector<ScriptValue> keys_of(Script& script, const std::vector<ScriptValue>& items, const NamedValue* key,
                                  Span span) {
-  if (!key || key->value.is_none()) return items;
   std::vector<ScriptValue> keys;
   keys.reserve(items.size());
+  const bool called = key && !key->value.is_none();
   for (const ScriptValue& item : items)
-    keys.push_back(script.call(key->value, {{"", item, key->span}}, span));
+    keys.push_back(as_ordered(called ? script.call(key->value, {{"", item, key->span}}, span) : item));
   return keys;
 }
 

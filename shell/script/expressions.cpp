@@ -158,9 +158,7 @@ ScriptValue ScriptValues::value_of(const ast::Expr& expr) {
   if (const auto* node = expr.as<ast::Comprehension>()) return value_of_comprehension(*node, span);
   if (const auto* node = expr.as<ast::StateName>()) return value_of_state(node->id, node->state, span);
   if (const auto* node = expr.as<ast::Hole>()) {
-    fail(ErrorClass::Type, span, "hole.value",
-         fmt::format("found the hole '?{}' in a statement; expected a value, as holes stand in R.functions",
-                     printable(node->id)));
+    fail(ErrorClass::Type, span, "hole.value", refusal_of(*node));
   }
   if (const auto* node = expr.as<ast::Unsupported>()) {
     fail(ErrorClass::Type, span, "script.unsupported", refusal_of(*node));

@@ -2,6 +2,7 @@
 #include "frontend/names/foreign_texts.h"
 #include "shell/script/builtins.h"
 #include "shell/script/script_values.h"
+#include "stdlib/foreign_names.h"
 #include "support/render.h"
 
 namespace relish {
@@ -15,15 +16,23 @@ void ScriptValues::refuse_library(const ast::Attribute& name, const ast::Call* c
   if (observer() && observer()->unbound(library->id, root->span)) return;
   const std::string dotted = ast::dotted_name(*name.object) + "." + name.name;
   std::string advice = call ? method_call_advice(*call) : "";
-  if (advice.empty()) advice = foreign_name_advice(dotted, ProposalPlace::Statement);
+  if (advice.empty()) advice = foreign_name_advice(dotted, ProposalPlace::Statement, call != nullptr);
   if (advice.empty()) advice = fmt::format("; relish ops {} searches the operators", name.name);
   fail(ErrorClass::Type, call ? call->callee->span : span, "name.unknown",
        fmt::format("'{}' is a name of another library{}", printable(dotted), advice));
 }
 
 std::string ScriptValues::method_call_advice(const ast::Call& call) const {
-  return foreign_call_advice(call, ProposalPlace::Statement,
-                             [&](const std::string& name) { return names().find(name) != nullptr; });
+  const auto rank = [&](const std::string& name) -> std::optional<int> {
+    const ScriptValue* value = names().find(name);
+    return value && value->tensor() ? std::optional(value->tensor()->rank()) : std::nullopt;
+  };
+  const std::string written = foreign_call_advice(
+      call, ProposalPlace::Statement, [&](const std::string& name) { return names().find(name) != nullptr; },
+      rank);
+  const auto* method = call.callee->as<ast::Attribute>();
+  const bool other = written.empty() && method && !call.arguments.empty();
+  return other && is_expression_elsewhere(method->name) ? foreign_page_advice(method->name) : written;
 }
 
 }  // namespace relish

@@ -50,6 +50,8 @@ ScriptValue tensor_reshape(Script& script, const ScriptValue& self, CallArgument
                                  arguments.span());
 }
 
+}  // namespace
+
 ScriptValue element_of(const Tensor& tensor, std::int64_t index) {
   if (is_float(tensor.dtype())) return tensor.get_double(index);
   if (is_bool(tensor.dtype())) return tensor.get_int(index) != 0;
@@ -60,6 +62,8 @@ ScriptValue element_of(const Tensor& tensor, std::int64_t index) {
   }
   return tensor.get_int(index);
 }
+
+namespace {
 
 ScriptValue tensor_item(Script&, const ScriptValue& self, CallArguments& arguments) {
   arguments.done();

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "frontend/names/foreign_texts.h"
 #include "shell/command.h"
 #include "shell/program/literal_text.h"
 #include "shell/program/module_files.h"
@@ -14,6 +15,7 @@
 #include "shell/script/builtins.h"
 #include "shell/script/constant_values.h"
 #include "shell/script/methods.h"
+#include "stdlib/surface.h"
 #include "support/render.h"
 #include "support/suggest.h"
 #include "support/value_text.h"
@@ -287,10 +289,14 @@ void ScriptState::unknown_name(const std::string& name, Span span) {
   for (const Command* command : all_commands()) {
     if (command->surfaces & in_scripts) candidates.emplace_back(command->name);
   }
-  std::string advice = did_you_mean(name, candidates);
-  if (advice.empty() && find_op(name)) advice = fmt::format("; the operator is R.{}", find_op(name)->name);
+  // An operator of that very name is meant before another name that is like it.
+  const auto op = exact_operator(name);
+  std::string advice = op ? fmt::format("; the operator is R.{}", *op) : did_you_mean(name, candidates);
+  if (advice.empty()) advice = foreign_page_advice(name);
   if (const Command* command = find_command(name); command && !(command->surfaces & in_scripts))
-    advice = fmt::format("; it is a command of the shell: relish {}", shell_name(command->name));
+    advice = command->surfaces & in_session
+                 ? fmt::format("; it is a command of a session: :{}", shell_name(command->name))
+                 : fmt::format("; it is a command of the shell: relish {}", shell_name(command->name));
   fail(ErrorClass::Type, span, "name.unknown", fmt::format("unknown name '{}'{}", printable(name), advice));
 }
 

@@ -99,6 +99,18 @@ x.clamp(min=0) | x.clamp(0, 1) | x.view(2, 8) | x.view(-1) | x.size(0) | x.unsqu
 x.exp() | x.abs() | x.flatten() | x.softmax(1) | x.cumsum(0) | x.repeat(2, 1) | v.expand(3, 4) | x.norm() | x.topk(2) | x.argsort(1) | x.float()
 x.double() | x.long() | x.to(torch.float64) | x.to("cpu") | x.detach() | x.clone() | x.contiguous() | x.numel() | x.dim() | x.mm(y) | x.matmul(v) | v.dot(w)
 x.add(y) | x.mul(2) | x.pow(2) | p.sqrt_() | x.add_(1) | x.mul_(y) | x.clamp_(min=0) | x.gather(0, indices) | x.masked_fill(mask, 0.0) | x.flip(0)
+F.conv2d(images, kernels, padding="same") | F.conv2d(images, kernels, bias, padding="same") | F.conv1d(lines, lowered, padding="same")
+F.conv2d(images, kernels, bias, 1, "same") | F.conv2d(images, forms[:, :2, None, :3], padding="same") | F.conv1d(lines, forms[:, :2, :3], bias, padding="same")
+F.conv2d(images, kernels, padding="valid") | F.conv2d(images, kernels, bias, stride=1, padding="valid") | F.conv1d(lines, lowered, padding="valid")
+F.normalize(x, p=1) | F.normalize(x, p=1.0, dim=0) | F.normalize(x, p=2, dim=-1) | F.normalize(x, 1, 1)
+torch.hstack((v, w)) | torch.vstack((v, w)) | torch.vstack([v, w]) | torch.column_stack((v, w)) | torch.dstack((v, w))
+torch.split(x, 2) | torch.split(x, 3) | torch.split(x, 3, dim=1) | torch.split(x, [1, 3]) | torch.split(x, [1, 1, 2], 1) | x.split(2) | x.split(1, dim=1)
+torch.roll(v, 1) | torch.roll(x, 3) | torch.roll(x, 1, 0) | torch.roll(x, shifts=2, dims=1) | torch.roll(x, -1, dims=0) | torch.roll(u, 1, -1) | x.roll(1, 0)
+torch.tensordot(x, y, dims=1) | torch.tensordot(x, y) | torch.tensordot(x, y, dims=2) | torch.tensordot(x, v, dims=1) | torch.tensordot(x, y, dims=([1], [0]))
+torch.addmm(x, a, b, beta=0.5) | torch.addmm(x, a, b, alpha=2) | torch.addmm(x, a, b, beta=0.5, alpha=2.0) | torch.addmv(v, a, w, beta=2)
+torch.addmv(v, a, w, alpha=0.5) | torch.addmv(v, a, w, beta=2, alpha=3) | torch.addr(x, v, w, beta=0.5) | torch.addr(x, v, w, alpha=2) | torch.addr(x, v, w, beta=0.5, alpha=2)
+torch.baddbmm(forms, forms, forms) | torch.baddbmm(forms, forms, forms, beta=0.5) | torch.baddbmm(forms, forms, forms, alpha=2)
+torch.baddbmm(forms, forms, forms, beta=0.5, alpha=2) | torch.addcmul(x, a, b, value=0.5) | torch.addcdiv(x, a, big, value=2) | torch.diag(x)
 x.tril() | x.chunk(2) | x.index_select(0, rows) | x.square() | x.sigmoid() | x.tanh() | x.squeeze() | x.log_softmax(dim=1) | x.type(torch.float64)
 torch.addcmul(x, a + b, b - a) | F.tanhshrink(x - y) | torch.lerp(x - y, y + a, 0.5) | x.logsumexp(1) | x.amax(1) | x.sub(y) | x.div(big) | x.cpu() | x.round() | x.sign() | x.floor() | x.ceil() | x.diagonal() | x.trace()
 """
@@ -137,7 +149,11 @@ np.hypot(x - y, y + x) | np.reciprocal(big + 1.0) | np.degrees(x - y) | np.hspli
 np.expand_dims(x, 0) | np.squeeze(images, axis=0) | np.broadcast_to(v, (4, 4)) | np.repeat(x, 2) | np.repeat(x, 2, axis=0) | np.tile(v, 2) | np.tile(x, (2, 1))
 np.flip(x, axis=0) | np.flip(x, 1) | np.fliplr(x) | np.flipud(x) | np.roll(x, 1, axis=0) | np.roll(x, 2, axis=1) | np.take(x, rows, axis=0)
 np.take_along_axis(x, indices, axis=0) | np.compress([True, False, True, False], v) | np.extract(mask, x) | np.ndim(x) | np.size(x) | np.size(x, 0) | np.shape(x)
-np.float32(3) | np.int64(3) | np.float64(0.5) | np.int32(2)
+np.hstack((v, w)) | np.hstack([v, w]) | np.vstack((v, w)) | np.row_stack((v, w)) | np.column_stack((v, w)) | np.dstack((v, w)) | np.diag(x)
+np.take(x, rows) | np.take(v, rows) | np.take(x, indices) | np.take(u, rows, axis=2) | x.take(rows)
+np.roll(v, 1) | np.roll(v, -1) | np.roll(x, 3) | np.roll(u, 5) | np.roll(u, 1, axis=-1) | np.roll(x, shift=1, axis=0)
+np.tensordot(x, y, axes=1) | np.tensordot(x, y) | np.tensordot(x, y, 1) | np.tensordot(x, y, axes=0) | np.tensordot(v, w, axes=0) | np.tensordot(x, v, axes=1)
+np.tensordot(x, y, axes=([1], [0])) | np.float32(3) | np.int64(3) | np.float64(0.5) | np.int32(2)
 x.flatten() | x.ravel() | x.transpose() | x.cumsum(axis=0) | x.round() | x.clip(0, 1) | x.dot(y) | x.copy() | x.repeat(2, axis=0) | x.squeeze()
 x.swapaxes(0, 1) | x.take(rows, axis=0) | x.var(axis=0) | x.ptp() | x.argsort(axis=0) | x.diagonal() | x.trace() | x.ravel()
 """
@@ -149,7 +165,7 @@ CONSTANTS = "np.pi | np.e | math.pi | np.inf | np.newaxis | np.float32 | np.int6
 # Names with an answer whose numbers cannot be compared: what they draw, files, and what is told in words.
 WITHOUT_NUMBERS = {
     "np": """allclose argpartition can_cast cast copyto double empty empty_like fill genfromtxt gradient half
-        histogram load loadtxt partition polyval put put_along_axis random save savetxt select shape tensordot
+        histogram load loadtxt partition polyval put put_along_axis random save savetxt select shape
         moveaxis resize issctype isnat mat piecewise place float_ float16 bool_ int8 int16 uint8 uint16 uint32 uint64
         byte short intc intp longlong ubyte ushort uintc uintp ulonglong single uint int_ rollaxis e
         inf Inf Infinity infty PINF NINF nan NaN NAN True_ False_ newaxis pi euler_gamma disp device pad iinfo finfo dtype""",

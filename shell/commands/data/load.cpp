@@ -142,6 +142,10 @@ CsvOptions csv_options_of(const Invocation& invocation) {
   }
   result.columns = invocation.names("columns");
   result.targets = invocation.names("target");
+  for (const std::string_view option : {"columns", "target"}) {
+    if (invocation.given(option) && invocation.names(option).empty())
+      invocation.refuse_value(option, "found no name; expected those of columns, or leave it out for all");
+  }
   const ScriptValue* fill = invocation.find("fill");
   if (fill && fill->dictionary()) {
     for (const auto& [name, value] : fill->dictionary()->items) {
@@ -219,6 +223,15 @@ ScriptValue value_of_file(const Invocation& invocation, const std::string& path)
       check_item_count(static_cast<std::int64_t>(text.size()), invocation.span);
       return text;
     }
+    case FileFormat::Safetensors:
+      if (invocation.flag("tree")) {
+        std::map<std::string, std::string> texts;
+        NamedTensors tensors = read_safetensors(path, &texts);
+        const auto form = texts.find(std::string(tree_form_key));
+        return form == texts.end() ? value_of_tensors(invocation, std::move(tensors))
+                                   : tree_of_form(tensors, form->second, invocation.span_of("tree"));
+      }
+      return value_of_tensors(invocation, read_tensors(path));
     default:
       return value_of_tensors(invocation, read_tensors(path));
   }

@@ -4,6 +4,7 @@
 
 #include "ir/printer/printer.h"
 #include "runtime/files.h"
+#include "shell/commands/data/tensor_tree.h"
 #include "shell/commands/subject.h"
 #include "shell/program/text_file.h"
 #include "shell/script/convert.h"
@@ -45,7 +46,8 @@ void add_leaves(const Invocation& invocation, const std::string& path, const Scr
     into.emplace_back(path, tensor_of(value, std::nullopt, DType::Int64, DType::Float64, invocation.span));
   } else if (const ScriptDict* dict = value.dictionary()) {
     for (const auto& [key, item] : dict->items) {
-      if (!key.string()) refuse_saved(invocation, path, key, "names that are strs");
+      if (!key.string() || key.string()->empty())
+        refuse_saved(invocation, path, key, "names that are strs with a letter");
       add_leaves(invocation, below(*key.string()), item, into);
     }
   } else if (const ScriptList* list = value.sequence()) {
@@ -84,7 +86,13 @@ void save_table(const Invocation& invocation, const std::string& path) {
   if (value.tensor() || value.sequence())
     return write_csv(path, {{"out", value.tensor() ? *value.tensor() : tensor_from(value)}}, false);
   const ScriptDict* dict = value.dictionary();
-  if (!dict) refuse_saved(invocation, "", value, "a matrix or a dict of columns");
+  if (!dict) {
+    refuse_saved(invocation, "", value,
+                 value.string()
+                     ? "a matrix or a dict of columns; a str goes into a file of another ending, as "
+                       "\"table.txt\", which load knows as a str again"
+                     : "a matrix or a dict of columns");
+  }
   std::vector<CsvColumn> columns;
   constexpr std::string_view words_suffix = ".words";
   for (const auto& [key, item] : dict->items) {
@@ -151,6 +159,16 @@ void save_value(const Invocation& invocation, const std::string& path) {
                        ".tsv for tensors, .json for numbers, strs, lists and dicts",
                        printable(path), describe(value)));
     }
+    const TreeForm form = form_of_tree(value);
+    if (ends(".safetensors") && !form.text.empty())
+      return write_safetensors(path, leaves, {{std::string(tree_form_key), form.text}});
+    if (!form.untold.empty()) {
+      fail(ErrorClass::Usage, invocation.span, "save.tree",
+           fmt::format(
+               "save: {}, which the names in '{}' cannot tell; expected .safetensors, which keeps every "
+               "tree, or a tree without it",
+               form.untold, printable(path)));
+    }
     write_tensors(path, leaves);
   }
 }
@@ -206,7 +224,9 @@ const Command command_save{
     .examples = examples,
     .doc =
         "The ending of the path says the format. A tree of dicts, lists and tuples with tensors and numbers goes "
-        "into .npz or .safetensors, each leaf under its path (params.w, states.0); one tensor into .npy too. A "
+        "into .npz or .safetensors, each leaf under its path (params.w, states.0), and load with tree=True gives "
+        "it back: of .npz with tuples for lists, and one that its names cannot tell is refused there. One tensor "
+        "goes into .npy too. A "
         "matrix goes into .csv or .tsv without a header, a dict of columns with one (those of a matrix x in it "
         "are x.0, x.1, …); strs, numbers, lists and "
         "dicts of them into .json; a module into a text, and a str into a file of any other ending. In the shell "

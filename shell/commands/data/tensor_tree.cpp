@@ -1,14 +1,115 @@
-// Names are put into a tree of nodes, which become values from the leaves up.
+// Names are put into a tree of nodes, which become values from the leaves up. A form is a JSON value: a leaf
+// is its name, a container an object of its kind, as {"tuple": ["states.0", {"list": []}]} and
+// {"dict": [["w", "params.w"]]}.
 #include "shell/commands/data/tensor_tree.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "support/failure.h"
 #include "support/render.h"
 
 namespace relish {
 namespace {
+
+using Form = nlohmann::ordered_json;
+
+constexpr int most_levels = 256;  // of names
+
+bool is_leaf(const ScriptValue& value) { return !value.dictionary() && !value.sequence(); }
+
+class FormWriter {
+ public:
+  Form form(const ScriptValue& value, const std::string& path, int levels) {
+    const auto below = [&](const std::string& name) { return path.empty() ? name : path + "." + name; };
+    if (is_leaf(value)) return path;
+    if (levels == most_levels) tell(fmt::format("the tree is deeper than {} levels", most_levels));
+    const ScriptDict* dict = value.dictionary();
+    const ScriptList* list = value.sequence();
+    if (dict ? dict->items.empty() && levels > 0 : list->items.empty()) {
+      tell(fmt::format("{}{} is empty", describe(value),
+                       path.empty() ? "" : fmt::format(" at {}", printable(path, 60))));
+    }
+    Form items = Form::array();
+    if (list) {
+      has_lists_ |= !list->tuple;
+      for (std::size_t i = 0; i < list->items.size(); ++i)
+        items.push_back(form(list->items[i], below(std::to_string(i)), levels + 1));
+      return Form{{list->tuple ? "tuple" : "list", std::move(items)}};
+    }
+    bool places = !dict->items.empty();
+    for (std::size_t i = 0; i < dict->items.size() && places; ++i)
+      places = *dict->items[i].first.string() == std::to_string(i);
+    if (places) tell("a dict of the names 0, 1, … is like a tuple");
+    for (const auto& [key, item] : dict->items) {
+      const std::string& name = *key.string();
+      if (name.find('.') != name.npos)
+        tell(fmt::format("the name '{}' has a dot in it", printable(name, 60)));
+      items.push_back(Form::array({name, form(item, below(name), levels + 1)}));
+    }
+    return Form{{"dict", std::move(items)}};
+  }
+
+  const std::string& untold() const { return untold_; }
+  bool has_lists() const { return has_lists_; }
+
+ private:
+  void tell(std::string what) {
+    if (untold_.empty()) untold_ = std::move(what);
+  }
+
+  std::string untold_;
+  bool has_lists_ = false;
+};
+
+// The value of a form, each tensor of which is used once.
+class FormReader {
+ public:
+  FormReader(const NamedTensors& tensors, Span span) : span_(span) {
+    for (const auto& [name, tensor] : tensors) tensors_.emplace(name, &tensor);
+  }
+
+  ScriptValue value(const Form& form, std::uint32_t levels) {
+    if (form.is_string()) {
+      const auto found = tensors_.find(form.get_ref<const std::string&>());
+      if (found == tensors_.end()) refuse();
+      const ScriptValue tensor(*found->second);
+      tensors_.erase(found);
+      return tensor;
+    }
+    const bool container = form.is_object() && form.size() == 1 && form.front().is_array();
+    if (!container || levels >= most_value_nesting) refuse();
+    const std::string kind = form.begin().key();
+    if (kind == "dict") {
+      std::vector<std::pair<ScriptValue, ScriptValue>> items;
+      for (const Form& item : form.front()) {
+        if (!item.is_array() || item.size() != 2 || !item[0].is_string()) refuse();
+        items.emplace_back(item[0].get<std::string>(), value(item[1], levels + 1));
+      }
+      return ScriptValue::dict(std::move(items));
+    }
+    if (kind != "list" && kind != "tuple") refuse();
+    std::vector<ScriptValue> items;
+    for (const Form& item : form.front()) items.push_back(value(item, levels + 1));
+    return kind == "list" ? ScriptValue::list(std::move(items)) : ScriptValue::tuple(std::move(items));
+  }
+
+  void refuse_rest() const {
+    if (!tensors_.empty()) refuse();
+  }
+
+ private:
+  [[noreturn]] void refuse() const {
+    fail(ErrorClass::Data, span_, "load.form",
+         fmt::format("load: the form of the tree ('{}' of the file) is not of its tensors; leave out tree",
+                     tree_form_key));
+  }
+
+  std::map<std::string, const Tensor*, std::less<>> tensors_;
+  Span span_;
+};
 
 struct TreeNode {
   std::optional<Tensor> tensor;
@@ -43,9 +144,27 @@ ScriptValue value_of_node(TreeNode& node) {
 
 }  // namespace
 
+TreeForm form_of_tree(const ScriptValue& tree) {
+  if (is_leaf(tree)) return {};
+  if (const ScriptDict* dict = tree.dictionary()) {
+    const auto item_is_leaf = [](const auto& item) { return is_leaf(item.second); };
+    if (std::all_of(dict->items.begin(), dict->items.end(), item_is_leaf)) return {};
+  }
+  FormWriter writer;
+  const Form form = writer.form(tree, "", 0);
+  if (writer.untold().empty() && !writer.has_lists()) return {};
+  return {form.dump(-1, ' ', false, Form::error_handler_t::replace), writer.untold()};
+}
+
+ScriptValue tree_of_form(const NamedTensors& tensors, std::string_view form, Span span) {
+  FormReader reader(tensors, span);
+  const ScriptValue tree = reader.value(Form::parse(form, nullptr, false), 0);
+  reader.refuse_rest();
+  return tree;
+}
+
 ScriptValue tree_of_tensors(NamedTensors tensors, Span span) {
   TreeNode root;
-  constexpr int most_levels = 256;
   for (auto& [name, tensor] : tensors) {
     TreeNode* node = &root;
     int levels = 0;

@@ -161,9 +161,8 @@ ScriptValue run(Invocation& invocation) {
   if (top < 0 || top > most_rows)
     invocation.refuse_value("top", fmt::format("found {}; expected an int from 0 to {}", top, most_rows));
   const std::string function = function_of(invocation);
-  CallInputs inputs = call_inputs(invocation);
-  inputs.zeros_for_missing = true;  // sizes decide, not numbers
-  const std::vector<Value> arguments = make_arguments(*invocation.module, function, inputs);
+  const std::vector<Value> arguments =
+      call_arguments(invocation, function, MissingTensors::Zeros);  // sizes decide, not numbers
   const Footprint found = footprint_of(invocation.module, function, arguments, settings.threads,
                                        donated_parameters(invocation, function));
   const std::size_t rows = std::min(found.parts.size(), static_cast<std::size_t>(top));

@@ -34,15 +34,34 @@ Tensor whole_tensor(const Invocation& invocation, std::string_view option, const
 
 Column column_of(const Invocation& invocation, std::string_view option, const ScriptValue& value);
 
+// Columns stand in the order of the file, so files of one list have the same.
+void check_same_columns(const std::string& first, const std::string& path) {
+  const auto columns_of = [](const std::string& file) {
+    const bool table = file_exists(file) && file_format_of(file) == FileFormat::Csv;
+    return table ? csv_names(file) : std::vector<std::string>();
+  };
+  const std::vector<std::string> wanted = columns_of(first), found = columns_of(path);
+  if (wanted == found) return;
+  const auto words = [](const std::vector<std::string>& names) {
+    return names.empty() ? std::string("no names") : fmt::format("{}", fmt::join(names, ", "));
+  };
+  fail_at(
+      ErrorClass::Data, path, "csv.column",
+      fmt::format("its columns are {}, and those of {} in front of it are {}; expected the same in one order",
+                  printable(words(found), 120), printable(first), printable(words(wanted), 120)));
+}
+
 // The rows of several parts, one behind the other.
 Column joined_column(const Invocation& invocation, std::string_view option, const ScriptList& parts) {
   std::vector<std::shared_ptr<const RowSource>> sources;
-  std::vector<std::string> names;
+  std::vector<std::string> names, paths;
   std::uint64_t bytes = 0;
   for (const ScriptValue& part : parts.items) {
     std::shared_ptr<const RowSource> source;
     if (const std::string* text = part.string()) {
       const std::string path = invocation.allowed_path(option, *text);
+      if (!paths.empty()) check_same_columns(paths.front(), path);
+      paths.push_back(path);
       source = open_rows(path);
       if (!source) source = rows_of_tensor(whole_tensor(invocation, option, path));
       names.push_back(path);

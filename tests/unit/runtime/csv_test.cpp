@@ -270,8 +270,8 @@ TEST_CASE("targets are split off") {
   CHECK(
       failure_of([&] { read_csv_pair(path, options); }) ==
       "DataError: " + path +
-          ": line 2, column 4: 'x' in 'town', which is a column of x and so of numbers; columns= chooses them "
-          "(byte 29)");
+          ": line 2, column 4: 'x' in 'town', which is a column of x and so of numbers; columns= leaves the column "
+          "out, words={\"town\": [\"x\", …]} makes its words the numbers of their places (byte 29)");
   options.targets = {"town"};
   options.columns = {"size"};
   CHECK(format_tensor(read_csv_pair(path, options).second) == "int64 (2,)\n[0, 1]");

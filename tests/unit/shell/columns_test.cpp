@@ -1,6 +1,9 @@
 // Columns of files that somebody else wrote: missing cells, and tables as numbers.
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 
+#include "runtime/files.h"
 #include "tests/golden/process.h"
 #include "tests/unit/shell/script_harness.h"
 #include "tests/unit/temporary_folder.h"
@@ -52,4 +55,90 @@ TEST_CASE("a CSV that the shell converts keeps its names and its integers") {
   const auto words = save("h.csv", "h.npz");
   CHECK(words.exit_code == 5);
   CHECK(words.error_output.find("'town' is a column of words") != std::string::npos);
+}
+
+TEST_CASE("what is asked of columns is told once, and before it is read") {
+  TemporaryFolder folder;
+  folder.put("d.csv", "town,size,price\nUlm,1,2.5\nBonn,2,3\nUlm,3,4\n");
+  folder.put("e.csv", "size,town,price\n1,Ulm,2.5\n");
+  folder.put("a.csv", "x,y\n1,2\n");
+  folder.put("b.csv", "y,x\n2,1\n");
+  folder.put("c.csv", "3,4\n");
+  ScriptOptions options;
+  options.folder = folder.path();
+  options.confined = true;
+  Harness harness(Harness::interpreter(), options);
+  const auto told = [&](const std::string& text) { return harness.run(text).error; };
+  CHECK(told("load(\"d.csv\", columns=[])") ==
+        "load: columns: found no name; expected those of columns, or leave it out for all");
+  CHECK(told("load(\"d.csv\", columns=[\"size\"], words={\"town\": [\"Ulm\"]})") ==
+        "words: the column 'town' is not among those that columns= chooses");
+  CHECK(told("load(\"d.csv\", columns=[\"size\"], fill={\"price\": 0})")
+            .ends_with("fill: the column 'price' is not among those that columns= chooses"));
+  CHECK(told("load(\"d.csv\", words={\"twon\": [\"Ulm\"]})")
+            .ends_with("words: no column 'twon'; did you mean 'town'?"));
+  // One error for a column of words, not one for each of its rows; what it proposes works.
+  const std::string words = told("load(\"d.csv\", target=\"price\")");
+  CHECK(words.find("'Ulm' in 'town', which is a column of x and so of numbers; columns= leaves the column "
+                   "out, words={\"town\": [\"Ulm\", …]} makes its words the numbers of their places") !=
+        std::string::npos);
+  const auto lines = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n'); };
+  CHECK(lines(words) == 0);
+  CHECK(
+      harness.run("x, y = load(\"d.csv\", target=\"price\", words={\"town\": [\"Ulm\", \"Bonn\"]})\nprint(x)")
+          .output == "float32 (3, 2)\n[[0, 1],\n [1, 2],\n [0, 3]]\n");
+  CHECK(told("save(\"a,b\", \"t.csv\")").find("a str goes into a file of another ending") !=
+        std::string::npos);
+  const std::string model =
+      "@R.function\ndef main(x: R.Tensor((\"n\", 2), \"float32\"), w: R.Tensor((2, 1), \"float32\")):\n"
+      "    return R.matmul(x, w)\n";
+  const auto trained = [&](const std::string& files) {
+    return told(model + "train(main, data=([" + files +
+                "], zeros((2, 1))), loss=\"mse\", optimizer=\"sgd(lr=0.1)\", params={\"w\": ones((2, 1))}, "
+                "steps=1, run_dir=None)");
+  };
+  const std::string order = trained("\"a.csv\", \"b.csv\"");
+  CHECK(order.starts_with("its columns are y, x, and those of "));
+  CHECK(order.ends_with("a.csv in front of it are x, y; expected the same in one order"));
+  CHECK(trained("\"a.csv\", \"c.csv\"").starts_with("its columns are no names, and those of "));
+  CHECK(trained("\"a.csv\", \"a.csv\"") == "");
+}
+
+TEST_CASE("tensors of rank 0 are ordered as numbers") {
+  Harness harness;
+  CHECK(harness.run("xs = [tensor(3.0), tensor(1.0), 2]\nprint(sorted(xs), min(xs), max(xs))").output ==
+        "[float32 () 1, 2, float32 () 3] float32 () 1 float32 () 3\n");
+  CHECK(harness.run("print(min([(tensor(2), \"b\"), (tensor(2), \"a\")])[1])").output == "a\n");
+  CHECK(harness.run("print(sorted([1, 2, 3], key=lambda k: tensor(-k)))").output == "[3, 2, 1]\n");
+  CHECK(!harness.run("sorted([ones(2), ones(2)])").error.empty());
+}
+
+TEST_CASE("a name that is an operator's or another library's says so before its neighbours") {
+  Harness harness;
+  CHECK(harness.run("randint(0, 10, (3,))").error ==
+        "unknown name 'randint'; the operator is R.random.randint");
+  CHECK(harness.run("linspace(0, 1, 5)").error ==
+        "unknown name 'linspace'; relish doc linspace says what is written here");
+}
+
+TEST_CASE("a form of a tree that is not of the tensors beside it is told, and nothing is made of it") {
+  TemporaryFolder folder;
+  ScriptOptions options;
+  options.folder = folder.path();
+  options.confined = true;
+  Harness harness(Harness::interpreter(), options);
+  const relish::NamedTensors tensors = {{"w", relish::Tensor::scalar(relish::DType::Float32, 1)}};
+  std::string deep = "\"w\"";
+  for (int i = 0; i < 1200; ++i) deep = "{\"list\":[" + deep + "]}";
+  for (const std::string form : {std::string("{"), std::string("\"v\""), std::string("{\"list\":[]}"),
+                                 std::string("{\"list\":[\"w\",\"w\"]}"), std::string("{\"set\":[\"w\"]}"),
+                                 std::string("{\"dict\":[[1,\"w\"]]}"), deep}) {
+    INFO(form.substr(0, 80));
+    relish::write_safetensors(folder.file("t.safetensors"), tensors, {{"relish.tree", form}});
+    CHECK(harness.run("load(\"t.safetensors\", tree=True)").error.find("is not of its tensors") !=
+          std::string::npos);
+    CHECK(harness.run("print(load(\"t.safetensors\")[\"w\"])").output == "float32 () 1\n");
+  }
+  relish::write_safetensors(folder.file("t.safetensors"), tensors, {{"relish.tree", "{\"list\":[\"w\"]}"}});
+  CHECK(harness.run("print(load(\"t.safetensors\", tree=True))").output == "[float32 () 1]\n");
 }

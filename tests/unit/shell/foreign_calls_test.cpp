@@ -2,6 +2,7 @@
 // NumPy's numbers. The calls, the names and the numbers are those of tests/numbers/foreign.py.
 #include <catch2/catch.hpp>
 
+#include <cctype>
 #include <fstream>
 #include <set>
 
@@ -75,6 +76,37 @@ std::string values_text() {
   return text;
 }
 
+// The committed values whose names a call has, as parameters of a function and as its arguments.
+struct Operands {
+  std::string parameters, arguments;
+};
+Operands operands_of(const std::string& call, const Json& values) {
+  Operands result;
+  std::set<std::string> words;
+  std::string word;
+  for (std::size_t i = 0; i <= call.size(); ++i) {
+    const char c = i < call.size() ? call[i] : ' ';
+    const bool letter = std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+    if (letter) {
+      word += c;
+      continue;
+    }
+    if (!word.empty() && (i <= word.size() || call[i - word.size() - 1] != '.') && c != '=')
+      words.insert(word);
+    word.clear();
+  }
+  for (const Json& value : values) {
+    const std::string name = value["name"].get<std::string>();
+    if (!words.contains(name)) continue;
+    std::string shape;
+    for (const Json& dim : value["shape"]) shape += dim.dump() + ", ";
+    result.parameters += fmt::format("{}{}: R.Tensor(({}), \"{}\")", result.parameters.empty() ? "" : ", ",
+                                     name, shape, value["dtype"].get<std::string>());
+    result.arguments += (result.arguments.empty() ? "" : ", ") + name;
+  }
+  return result;
+}
+
 // The word of a call: "relu" of F.relu(x).
 std::string word_of(const std::string& call) {
   const std::string callee = call.substr(0, call.find('('));
@@ -107,6 +139,40 @@ TEST_CASE("what is proposed for a call of another library gives that library's n
     CHECK(compared.error == "");
     CHECK(compared.output == "True\n");
   }
+}
+
+TEST_CASE("what is proposed for such a call in a function checks there and gives the same numbers",
+          "[shell]") {
+  Harness harness;
+  REQUIRE(harness.run(values_text()).error.empty());
+  const Json values = numbers_of("values.json");
+  int pasted = 0;
+  for (const Json& entry : numbers_of("calls.json")) {
+    const std::string call = entry["call"].get<std::string>();
+    const Operands operands = operands_of(call, values);
+    if (operands.parameters.empty() || entry["result"].is_string()) continue;
+    INFO(call);
+    const auto declared = [&](const std::string& body) {
+      return harness.run(fmt::format("@R.function\ndef f({}):\n    found = {}\n    return found\n",
+                                     operands.parameters, body));
+    };
+    const std::string refused = declared(call).error;
+    INFO(refused);
+    const std::string expression = proposed(call, refused);
+    // What is for statements alone says so, and an item of an argument is a fault of its own.
+    if (expression.empty() || refused.find(" in a statement") != refused.npos) continue;
+    if (call.find("[:") != call.npos || call.find(":]") != call.npos) continue;
+    INFO(expression);
+    const Ran read = declared(expression);
+    CHECK(read.error == "");
+    if (!read.error.empty()) continue;
+    ++pasted;
+    const Ran compared = harness.run(
+        fmt::format("found = f({})\nprint({})", operands.arguments, comparison("found", entry["result"])));
+    CHECK(compared.error == "");
+    CHECK(compared.output == "True\n");
+  }
+  CHECK(pasted > 300);
 }
 
 TEST_CASE("every name of torch.nn.functional and NumPy is the same, answered, or told to be none",

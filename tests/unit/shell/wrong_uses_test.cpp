@@ -176,7 +176,7 @@ constexpr WrongUse uses[] = {
     {"int(\"a\")", "\"a\"", "'a' is no int"},
     {"sorted([1, \"a\"])", "[1, \"a\"]", "cannot compare an int and a str"},
     {"for i in 5: print(i)", "5", "expected a range, list, tuple, dict, str or the rows of a tensor"},
-    {"x.append(1)", "append", "write R.concat"},
+    {"x.append(1)", "append", "relish doc append says what is written here"},
 };
 
 // Files of a training that are damaged, or are others than the words say. The job of "done" has two
