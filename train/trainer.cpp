@@ -34,6 +34,17 @@ void take_over(StepFunction::Results&& results, TrainingState& state) {
   state.optimizer_states = std::move(results.optimizer_states);
 }
 
+// NumericStop when no step of a job that is done was finite; `last`: why the last of them was left out.
+void refuse_all_skipped(const TrainingState& state, const std::optional<Failure>& last) {
+  if (state.step == 0 || state.skipped_steps < state.step) return;
+  std::vector<DiagnosticNote> notes;
+  if (last) notes.push_back({{}, "the last of them: " + last->diagnostics().front().message});
+  fail(ErrorClass::NumericStop, last ? last->diagnostics().front().span : Span{}, "train.all_skipped",
+       fmt::format("{} skipped, since none was finite: nothing was trained",
+                   state.step == 1 ? "the only step was" : fmt::format("all {} steps were", state.step)),
+       std::move(notes));
+}
+
 }  // namespace
 
 Trainer::Trainer(Evaluator& evaluator, TrainingProgram program, DataSet data, TrainOptions options)
@@ -220,16 +231,6 @@ void Trainer::skip_step(TrainingObserver& observer, const Failure& why) {
   if (state_.skipped_steps == most_told)
     observer.on_note("further steps that are not finite are skipped without a word; report.json counts them");
   state_.loss = std::nan("");
-}
-
-void Trainer::refuse_all_skipped() const {
-  if (state_.step == 0 || state_.skipped_steps < state_.step) return;
-  std::vector<DiagnosticNote> notes;
-  if (skipped_) notes.push_back({{}, "the last of them: " + skipped_->diagnostics().front().message});
-  fail(ErrorClass::NumericStop, skipped_ ? skipped_->diagnostics().front().span : Span{}, "train.all_skipped",
-       fmt::format("{} skipped, since none was finite: nothing was trained",
-                   state_.step == 1 ? "the only step was" : fmt::format("all {} steps were", state_.step)),
-       std::move(notes));
 }
 
 // Of the step whose results were taken over; its number is still that of the step before.
@@ -431,7 +432,7 @@ StopReason Trainer::run(TrainingObserver& observer, const LoopActions& actions) 
       last_saved = state_.step;
       pace_.saved = monotonic_seconds();
     }
-    refuse_all_skipped();
+    refuse_all_skipped(state_, skipped_);
   } catch (Failure& failure) {
     bring_back(observer, actions);
     if (failure.error_class() != ErrorClass::Interrupted) throw;

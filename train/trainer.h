@@ -86,19 +86,17 @@ class Trainer {
   void look_for_end(const Metrics& validation);
   bool has_stopped_early() const;
   void skip_step(TrainingObserver& observer, const Failure& why);
-  // NumericStop when no step of a job that is done was finite.
-  void refuse_all_skipped() const;
   bool save_is_due(std::int64_t last_step) const;
 
   TrainingSteps steps_;
   TrainingState state_;
   std::vector<Metric> training_specs_, validation_specs_;
   std::vector<std::string> training_metrics_, validation_metrics_;  // their names
-  bool zero_gradients_ = false;                                     // of the last step
-  const bool can_give_;                                             // calls make use of what they are given
-  bool gives_ = false;                                              // steps are given the state's tensors
-  std::optional<Failure> interrupt_;
-  std::optional<Failure> skipped_;  // why the last step that was left out was
+  // Of the last step; and whether steps are given the state's tensors.
+  bool zero_gradients_ = false, gives_ = false;
+  const bool can_give_;  // calls make use of what they are given
+  // Why the loop ended, and why the last step that was left out was.
+  std::optional<Failure> interrupt_, skipped_;
 
   // Seconds of the monotonic clock, for what is said of the pace.
   struct Pace {

@@ -18,6 +18,21 @@ Expr zeros_of_steps(FunctionBuilder& builder, const ScalarVar& steps, DType dtyp
   return builder.call("zeros", {shape_literal({Scalar(steps)})}, {{"dtype", Attribute(dtype)}}, name);
 }
 
+std::optional<Scalar> first_dim(const Var& param) {
+  const TensorType* type = param.type().tensor();
+  if (!type || !type->shape || type->shape->empty()) return std::nullopt;
+  return type->shape->front();
+}
+
+bool has_key(const RoleSignature& roles, const EpochOptions& options) {
+  return roles.param(Role::Key).has_value() ||
+         std::any_of(options.prepare.begin(), options.prepare.end(),
+                     [](const PrepareFunction& each) { return each.has_key; });
+}
+
+// Whether a step goes over several batches.
+bool has_parts(const EpochOptions& options) { return options.accumulate > 1; }
+
 class EpochWriter {
  public:
   EpochWriter(Module& module, const EpochOptions& options)
@@ -42,21 +57,9 @@ class EpochWriter {
   }
 
  private:
-  bool has_key() const {
-    return roles_.param(Role::Key).has_value() ||
-           std::any_of(options_.prepare.begin(), options_.prepare.end(),
-                       [](const PrepareFunction& each) { return each.has_key; });
-  }
-
   bool is_data(std::size_t at) const {
     const Role role = roles_.params[at].role;
     return role == Role::Input || role == Role::Target;
-  }
-
-  static std::optional<Scalar> first_dim(const Var& param) {
-    const TensorType* type = param.type().tensor();
-    if (!type || !type->shape || type->shape->empty()) return std::nullopt;
-    return type->shape->front();
   }
 
   // Which of the step's parameters are columns, and how many rows a batch has.
@@ -112,13 +115,13 @@ class EpochWriter {
       carried_.push_back(i);
       firsts_.push_back(Expr(parameter(param.name(), param.type(), slot)));
     }
-    if (has_parts()) {
+    if (has_parts(options_)) {
       const DType dtype = *rate_.type().tensor()->dtype;
       weights_ =
           parameter(builder_.fresh_name("weights"),
                     tensor_type({Scalar(steps_), Scalar(options_.accumulate + 1)}, dtype), {Role::Weight});
     }
-    if (has_key()) {
+    if (has_key(roles_, options_)) {
       key_ = parameter("key", tensor_type({Scalar(2)}, DType::UInt32), {Role::Key});
       first_step_ = parameter(builder_.fresh_name("step"), tensor_type({}, DType::Int64), {Role::Step});
     }
@@ -130,7 +133,7 @@ class EpochWriter {
       data_.insert_or_assign(i, parameter(step_.params[i].name(), type, roles_.params[i]));
     }
     std::vector<Scalar> order = {Scalar(steps_), *batch_};
-    if (has_parts()) order.insert(order.begin() + 1, Scalar(options_.accumulate));
+    if (has_parts(options_)) order.insert(order.begin() + 1, Scalar(options_.accumulate));
     order_ =
         parameter(builder_.fresh_name("order"), tensor_type(std::move(order), DType::Int64), {Role::Order});
   }
@@ -140,7 +143,7 @@ class EpochWriter {
     const Expr at = scalar_value(Scalar(round));
     const Attributes along = {{"axis", Attribute(std::int64_t{0})}};
     Expr rows = builder_.call("take", {Expr(*order_), at}, along, "batch_rows");
-    if (has_parts())
+    if (has_parts(options_))
       rows = builder_.call("reshape", {rows, shape_literal({*batch_ * Scalar(options_.accumulate)})});
     std::vector<Expr> batch;
     for (const std::size_t param : columns_) {
@@ -193,7 +196,8 @@ class EpochWriter {
     }
     kept_ = loop.initial.size();
     if (options_.each) {
-      loop.initial.push_back(builder_.call("zeros", {shape_literal({Scalar(steps_) * parts()})},
+      loop.initial.push_back(builder_.call("zeros",
+                                           {shape_literal({Scalar(steps_) * Scalar(options_.accumulate)})},
                                            {{"dtype", Attribute(dtype)}}, "losses"));
       names.emplace_back("losses");
       if (!options_.faults_last) {
@@ -227,7 +231,7 @@ class EpochWriter {
     Expr key;
     if (key_)
       key = builder_.call("random.fold_in", {Expr(*key_), Expr(carried[carried_.size()])}, {}, "step_key");
-    if (has_parts()) return write_round_of_parts(round, carried, key);
+    if (has_parts(options_)) return write_round_of_parts(round, carried, key);
     const std::vector<Expr> batch = write_batch(round, key);
     Expr rate(rate_);
     if (options_.each)
@@ -275,9 +279,6 @@ class EpochWriter {
     return results;
   }
 
-  bool has_parts() const { return options_.accumulate > 1; }
-  Scalar parts() const { return Scalar(options_.accumulate); }
-
   // As write_round, of a step over several batches.
   std::vector<Expr> write_round_of_parts(const ScalarVar& round, const std::vector<Var>& carried,
                                          const Expr& key) {
@@ -310,11 +311,12 @@ class EpochWriter {
       results.push_back(builder_.call("add", {Expr(carried[carried_.size()]), one}, {}, "step_number"));
     }
     std::size_t told = kept_;
-    const Scalar begin = Scalar(round) * parts();
-    results.push_back(builder_.call("slice_scatter",
-                                    {Expr(carried[told++]), done.losses, scalar_value(begin),
-                                     scalar_value(begin + parts()), scalar_value(Scalar(1))},
-                                    along, "losses"));
+    const Scalar begin = Scalar(round) * Scalar(options_.accumulate);
+    results.push_back(
+        builder_.call("slice_scatter",
+                      {Expr(carried[told++]), done.losses, scalar_value(begin),
+                       scalar_value(begin + Scalar(options_.accumulate)), scalar_value(Scalar(1))},
+                      along, "losses"));
     if (!options_.faults_last) {
       const Expr sum = builder_.call("sum", {done.losses});
       const DType dtype = *sum.type().tensor()->dtype;
