@@ -49,7 +49,7 @@ void refuse_all_skipped(const TrainingState& state, const std::optional<Failure>
 
 Trainer::Trainer(Evaluator& evaluator, TrainingProgram program, DataSet data, TrainOptions options)
     : steps_(evaluator, std::move(program), std::move(data), std::move(options)),
-      can_give_(dynamic_cast<GivingEvaluator*>(&evaluator) != nullptr) {
+      gives_(dynamic_cast<GivingEvaluator*>(&evaluator) != nullptr) {
   const std::vector<Metric>& metrics = steps_.options().metrics;
   if (steps_.options().validation) {
     const bool has_loss =
@@ -407,7 +407,7 @@ StopReason Trainer::run(TrainingObserver& observer, const LoopActions& actions) 
     }
   } stop_clock{*this};
 
-  gives_ = actions.saved && can_give_ && !steps_.options().skip_not_finite;
+  gives_ = gives_ && actions.saved && !steps_.options().skip_not_finite;
   // From the first step on there is something to save: a signal waits for the poll between steps.
   std::optional<InterruptHold> worth_saving;
   if (state_.step > 0) worth_saving.emplace();

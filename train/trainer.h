@@ -94,7 +94,6 @@ class Trainer {
   std::vector<std::string> training_metrics_, validation_metrics_;  // their names
   // Of the last step; and whether steps are given the state's tensors.
   bool zero_gradients_ = false, gives_ = false;
-  const bool can_give_;  // calls make use of what they are given
   // Why the loop ended, and why the last step that was left out was.
   std::optional<Failure> interrupt_, skipped_;
 
