@@ -125,6 +125,8 @@ class Invocation {
   void set(std::string_view option, ScriptValue value, Span at = {});
   bool given(std::string_view option) const { return find(option) != nullptr; }
   const ScriptValue* find(std::string_view option) const;
+  // Whether None was written for it, which mostly means the same as leaving it out.
+  bool is_none(std::string_view option) const;
   Span span_of(std::string_view option) const;
 
   // Typed access; TypeError (in scripts) or UsageError (in the shell) for a value of another kind.

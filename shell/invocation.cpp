@@ -34,6 +34,11 @@ const ScriptValue* Invocation::find(std::string_view option) const {
   return found == options_.end() || found->second.value.is_none() ? nullptr : &found->second.value;
 }
 
+bool Invocation::is_none(std::string_view option) const {
+  const auto found = options_.find(option);
+  return found != options_.end() && found->second.value.is_none();
+}
+
 Span Invocation::span_of(std::string_view option) const {
   auto found = options_.find(option);
   return found == options_.end() ? span : found->second.span;

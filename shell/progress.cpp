@@ -59,6 +59,7 @@ TrainingProgress::~TrainingProgress() { clear_live_line(); }
 bool TrainingProgress::due(const StepReport& report, Printed& last) {
   const bool ends = report.step == report.total_steps;
   const Printed now{report.step, report.seconds};
+  if (asked_ && asked_->never()) return false;
   if (asked_) {
     // A line of each kind for so many steps; the first and the last step have theirs.
     const bool passed = asked_->seconds > 0 ? report.seconds - last.seconds >= asked_->seconds

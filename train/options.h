@@ -17,6 +17,8 @@ namespace relish {
 struct Every {
   std::int64_t steps = 0;
   double seconds = 0;
+
+  bool never() const { return steps == 0 && seconds == 0; }
 };
 
 // A job ends when the metric of the validation data has not become better by more than `min_delta` for so
@@ -42,7 +44,7 @@ struct TrainOptions {
   // Over the training rows and over the validation data, whose loss is added when the program has one.
   std::vector<Metric> metrics;
   // The first step of a job, its last one, and the last of every epoch are logged always.
-  Every log_every = {100, 0};
+  Every log_every = {100, 0};  // never: only the ends of epochs are logged, and no line is printed
   Every checkpoint_every = {0, 60};
   std::optional<EarlyStopping> early_stopping;  // needs validation data and the metric among theirs
   // A step whose loss, parameters or states are not finite is left out and counted, where it would end the

@@ -60,9 +60,9 @@ void check_options(const TrainOptions& options) {
     misuse("train.lr",
            fmt::format("found learning rate {}; expected a finite number", options.learning_rate));
   }
-  if (options.log_every.steps <= 0 && options.log_every.seconds <= 0) {
-    misuse("train.log_every",
-           fmt::format("found log_every {}; expected a positive number", options.log_every.steps));
+  if (options.log_every.steps < 0 || options.log_every.seconds < 0) {
+    misuse("train.log_every", fmt::format("found log_every {}; expected a positive number, or 0 for no lines",
+                                          options.log_every.steps));
   }
   if (options.checkpoint_every.steps <= 0 && options.checkpoint_every.seconds <= 0) {
     misuse("train.checkpoint_every", fmt::format("found checkpoint_every {}; expected a positive number",

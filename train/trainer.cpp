@@ -90,8 +90,10 @@ double Trainer::seconds() const {
 }
 
 bool Trainer::is_logged(const StepReport& report, bool ends_epoch) const {
-  if (report.step == 1 || report.step == total_steps() || ends_epoch) return true;
   const Every& every = steps_.options().log_every;
+  if (report.step == total_steps() || ends_epoch) return true;
+  if (every.never()) return false;
+  if (report.step == 1) return true;
   if (every.seconds > 0) return report.seconds + pace_.started - pace_.logged >= every.seconds;
   return report.step % every.steps == 0;
 }

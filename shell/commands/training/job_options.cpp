@@ -137,13 +137,25 @@ Every job_interval(const Invocation& invocation, std::string_view option, Every 
   if (!text) return otherwise;
   if (const std::optional<double> seconds = duration_of(*text)) return {0, *seconds};
   // A part of a step is none.
-  const double steps = real_number(*text).value_or(0);
+  const double steps = real_number(*text).value_or(-1);
+  if (steps == 0 && option == "log_every") return {};
   if (!(steps >= 1 && steps <= 1e15 && steps == std::trunc(steps))) {
     invocation.refuse_value(
-        option,
-        fmt::format("found '{}'; expected steps such as 100, or seconds such as 10s", printable(*text)));
+        option, fmt::format("found '{}'; expected steps such as 100, or seconds such as 10s{}",
+                            printable(*text), option == "log_every" ? ", or 0 for no lines" : ""));
   }
   return {static_cast<std::int64_t>(steps), 0};
+}
+
+bool wants_no_folder(const Invocation& invocation) {
+  if (!invocation.is_none("run_dir")) return false;
+  for (const std::string_view option : {"resume", "checkpoint_every", "keep"})
+    if (invocation.given(option))
+      invocation.refuse_value(option, "run_dir=None makes no run folder; leave one of the two out");
+  for (const std::string_view option : {"overwrite", "tensorboard", "html"})
+    if (invocation.flag(option))
+      invocation.refuse_value(option, "run_dir=None makes no run folder; leave one of the two out");
+  return !job_flag(invocation, "run_dir") && !job_flag(invocation, "resume");
 }
 
 void place_job(const Invocation& invocation, RunRequest& request) {

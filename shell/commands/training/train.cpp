@@ -191,7 +191,7 @@ ScriptValue result_of(const TrainResult& result) {
   items.emplace_back("epochs", result.epochs);
   items.emplace_back("seconds", result.seconds);
   items.emplace_back("status", std::string(name_of(result.status)));
-  items.emplace_back("run_dir", result.run_folder);
+  items.emplace_back("run_dir", result.run_folder.empty() ? ScriptValue() : ScriptValue(result.run_folder));
   return ScriptValue::dict(std::move(items));
 }
 
@@ -403,6 +403,7 @@ std::string ending_of(const TrainResult& result) {
     text = fmt::format("trained {} in {:.1f} s ({:.0f} steps/s)", counted(result.steps, "step"),
                        result.seconds, rate);
   }
+  if (result.run_folder.empty()) return text + "\n";
   text += fmt::format(", saved in {}", result.run_folder);
   if (result.best_step && !result.interrupt)
     text += fmt::format(": final.safetensors has the last weights, best.safetensors those of step {}",
@@ -419,7 +420,8 @@ ScriptValue run(Invocation& invocation) {
 
   RunRequest request;
   describe_origin(invocation, request);
-  place_job(invocation, request);
+  const bool unsaved = wants_no_folder(invocation);
+  if (!unsaved) place_job(invocation, request);
   request.description.function = function;
   const auto text_of_option = [&](std::string_view option, std::string_view otherwise) {
     const ScriptValue* value = invocation.find(option);
@@ -435,7 +437,8 @@ ScriptValue run(Invocation& invocation) {
   {
     const bool asked = job_text(invocation, "log_every").has_value();
     TrainingProgress progress(session, asked ? std::optional<Every>(wanted.log_every) : std::nullopt);
-    result = train(session.evaluator(), job.program, job.data, wanted, &request, &progress);
+    result =
+        train(session.evaluator(), job.program, job.data, wanted, unsaved ? nullptr : &request, &progress);
   }
   if (session.settings().jobs && session.settings().first_job.empty())
     session.settings().first_job = result.run_folder;

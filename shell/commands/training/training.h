@@ -44,7 +44,7 @@ TensorsByName start_values(const Invocation& invocation, const std::vector<std::
 
 // Options of a training job that the script's command line has too; what it says holds.
 inline constexpr std::string_view run_dir_doc =
-    "folder of the job: metrics, checkpoints, report, final.safetensors";
+    "folder of the job: metrics, checkpoints, report, final.safetensors; None in a script: none is made";
 inline constexpr std::string_view resume_doc =
     "go on from a checkpoint: auto, the newest whole one of the run folder, or the path of one or of a run "
     "folder";
@@ -56,7 +56,8 @@ inline constexpr std::string_view time_limit_doc =
     "save and end with exit code 75 when the process has run so long: 90s, 30m, 2h";
 inline constexpr std::string_view tensorboard_doc = "write an event file for TensorBoard beside the metrics";
 inline constexpr std::string_view html_doc = "write report.html, a page with curves, beside report.md";
-inline constexpr std::string_view log_every_doc = "steps between two lines of a kind, or seconds as 10s";
+inline constexpr std::string_view log_every_doc =
+    "steps between two lines of a kind, or seconds as 10s; 0: no lines";
 
 // That those of them that are texts can be read. UsageError.
 void check_job_options(const Invocation& invocation);
@@ -68,6 +69,9 @@ void start_time_limit(const Invocation& invocation);
 std::optional<std::string> job_text(const Invocation& invocation, std::string_view option);
 // "500" steps, "60s", "5m", "2h"; what the option is when it is not given.
 Every job_interval(const Invocation& invocation, std::string_view option, Every otherwise);
+// Whether the script says run_dir=None and the command line names no folder. UsageError for an option of
+// folders beside it.
+bool wants_no_folder(const Invocation& invocation);
 // The folder of the job, what may happen to what is in it, and the checkpoint that it goes on from.
 void place_job(const Invocation& invocation, RunRequest& request);
 

@@ -88,7 +88,7 @@ TEST_CASE("options without sense are refused by rule") {
   CHECK(rule([](TrainOptions& o) { o.batch_size = 0; }) == "UsageError: train.batch_size");
   CHECK(rule([](TrainOptions& o) { o.learning_rate = std::numeric_limits<double>::infinity(); }) ==
         "UsageError: train.lr");
-  CHECK(rule([](TrainOptions& o) { o.log_every = {}; }) == "UsageError: train.log_every");
+  CHECK(rule([](TrainOptions& o) { o.log_every = {-1, 0}; }) == "UsageError: train.log_every");
   CHECK(rule([](TrainOptions& o) { o.checkpoint_every = {}; }) == "UsageError: train.checkpoint_every");
 }
 
