@@ -1,4 +1,4 @@
-// Calls whose caller gives up what it holds: donate(p), and names that a statement of a loop binds anew.
+// Calls whose caller gives up what it holds: donate(p), and names that a statement of a script binds anew.
 #include <algorithm>
 #include <utility>
 

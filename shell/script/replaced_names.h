@@ -1,5 +1,4 @@
-// Names whose values a statement takes and replaces by what its call gives, as a loop over steps of training
-// does:
+// Names whose values a statement takes and replaces by what its call gives, as a step of training does:
 //   params, states = T.train_step(params, states, rate, x, y)
 // Nobody looks again at what they held, so the call may write its results over it.
 #pragma once

@@ -212,8 +212,7 @@ void Script::forget_undeclared() {
 void Script::execute_assignment(const ast::Assignment& assignment) {
   if (grow_by_sum(assignment)) return;
   // A session keeps the values of the state before a statement, should it fail; a script ends there.
-  ScriptValue value =
-      value_while_rebinding(loops_ > 0 && !options_.observer ? &assignment : nullptr, *assignment.value);
+  ScriptValue value = value_while_rebinding(options_.observer ? nullptr : &assignment, *assignment.value);
   if (assignment.targets.size() == 1) {
     if (const auto* item = assignment.targets[0]->as<ast::Subscript>())
       return set_item(*item, std::move(value), nullptr, assignment.targets[0]->span);
