@@ -22,6 +22,8 @@ class GraphCalls : public GraphValues {
   // The call of a function value, checked.
   Expr called(const Expr& callee, const std::vector<Expr>& args, const std::string& name, Span span);
   void check_prim_func_argument(const PrimFunc& function, std::size_t at, const Expr& value);
+  // The number of dimensions of the tensor that the name stands for, where it is known.
+  std::optional<int> rank_of(const std::string& name);
 
   // graph_operator_call.cpp: operators. `receiver`: the value that a method is called on, or null.
   class OperatorArguments;

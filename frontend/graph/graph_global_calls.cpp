@@ -85,6 +85,13 @@ void GraphCalls::check_prim_func_argument(const PrimFunc& function, std::size_t 
                    print(wanted)));
 }
 
+std::optional<int> GraphCalls::rank_of(const std::string& name) {
+  const Entry* entry = look_up(name);
+  const auto* bound = entry ? std::get_if<Bound>(&entry->meaning) : nullptr;
+  const TensorType* tensor = bound ? bound->var.type().tensor() : nullptr;
+  return tensor && tensor->rank >= 0 ? std::optional(tensor->rank) : std::nullopt;
+}
+
 Expr GraphCalls::call_global(const GlobalMeaning& meaning, const ast::Expr& expr, const ast::Call& call) {
   std::vector<Expr> args = call_arguments(call, meaning.reference.type());
   if (meaning.reference.type().is_error()) throw ReadContext::Silent{};

@@ -28,13 +28,6 @@ constexpr std::array<Inspection, 6> inspections = {{
 }  // namespace
 
 // A variable or what is made of one, not a name of a module or namespace.
-std::optional<int> GraphValues::rank_of(const std::string& name) {
-  const Entry* entry = look_up(name);
-  const auto* bound = entry ? std::get_if<Bound>(&entry->meaning) : nullptr;
-  const TensorType* tensor = bound ? bound->var.type().tensor() : nullptr;
-  return tensor && tensor->rank >= 0 ? std::optional(tensor->rank) : std::nullopt;
-}
-
 bool GraphValues::is_value(const ast::Expr& expr) {
   const std::string dotted = ast::dotted_name(expr);
   if (dotted.empty()) return !expr.as<ast::StringValue>();

@@ -69,8 +69,6 @@ class GraphValues : public GraphLiterals, public ShapeScope {
   std::optional<Expr> inspected_value(const ast::Expr& expr, const ast::Attribute& attribute);
   std::optional<Expr> inspected_axis(const ast::Expr& expr, const ast::Subscript& subscript);
   bool is_value(const ast::Expr& expr);
-  // The number of dimensions of the tensor that the name stands for, where it is known.
-  std::optional<int> rank_of(const std::string& name);
 
   // graph_constants.cpp: metadata["relax.expr.Constant"][0].
   std::optional<Expr> metadata_constant(const ast::Expr& expr, const ast::Subscript& subscript);

@@ -70,14 +70,21 @@ bool less(const ScriptValue& a, const ScriptValue& b, Span span, std::string_vie
          }) == Order::Less;
 }
 
-// A tensor of rank 0 is ordered as its number, also among the items of what is ordered by its items.
+bool is_number_tensor(const ScriptValue& value) {
+  const Tensor* tensor = value.tensor();
+  return tensor && tensor->rank() == 0;
+}
+
+// A tensor of rank 0 is ordered as its number, also as an item of what is ordered by its items, such as the
+// tuples of (loss, name): these items alone are looked at, for what lies deeper may be shared without end.
 ScriptValue as_ordered(const ScriptValue& value) {
-  if (const Tensor* tensor = value.tensor(); tensor && tensor->rank() == 0) return element_of(*tensor, 0);
+  if (is_number_tensor(value)) return element_of(*value.tensor(), 0);
   const ScriptList* list = value.sequence();
-  const auto has_tensors = [](const ScriptValue& item) { return item.tensor() || item.sequence(); };
-  if (!list || std::none_of(list->items.begin(), list->items.end(), has_tensors)) return value;
+  if (!list || std::none_of(list->items.begin(), list->items.end(), is_number_tensor)) return value;
   std::vector<ScriptValue> items;
-  for (const ScriptValue& item : list->items) items.push_back(as_ordered(item));
+  items.reserve(list->items.size());
+  for (const ScriptValue& item : list->items)
+    items.push_back(is_number_tensor(item) ? element_of(*item.tensor(), 0) : item);
   return list->tuple ? ScriptValue::tuple(std::move(items)) : ScriptValue::list(std::move(items));
 }
 

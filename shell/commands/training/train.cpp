@@ -478,7 +478,8 @@ const Command command_train{
         "it, "
         "`steps`, `epochs`, `seconds`, `status` (`finished`, or `interrupted` or `time_limit`: then all is "
         "that "
-        "of the last whole step), `run_dir`.",
+        "of the last whole step), `run_dir`. With `run_dir=None` no run folder is made and nothing is written; "
+        "`log_every=0` prints no lines.",
 };
 
 }  // namespace relish::commands_train

@@ -44,7 +44,7 @@ TensorsByName start_values(const Invocation& invocation, const std::vector<std::
 
 // Options of a training job that the script's command line has too; what it says holds.
 inline constexpr std::string_view run_dir_doc =
-    "folder of the job: metrics, checkpoints, report, final.safetensors; None in a script: none is made";
+    "folder of the job: metrics, checkpoints, report, final.safetensors";
 inline constexpr std::string_view resume_doc =
     "go on from a checkpoint: auto, the newest whole one of the run folder, or the path of one or of a run "
     "folder";

@@ -12,6 +12,7 @@ struct Ran {
   std::string output;
   std::string error;        // message of the first diagnostic; empty for success
   std::string error_class;  // "TypeError"
+  std::string rule;         // "name.unknown"
   int exit_code = 0;
   std::uint32_t line = 0;  // of the first diagnostic
 };
@@ -40,6 +41,7 @@ class Harness {
       const Diagnostic& first = failure.diagnostics().front();
       result.error = first.message;
       result.error_class = std::string(name_of(first.error_class));
+      result.rule = first.id;
       result.exit_code = failure.exit_code();
       if (const SourceFile* file = Sources::instance().find(first.span.file))
         result.line = file->position(first.span.begin).line;
