@@ -18,7 +18,8 @@ std::vector<std::string> round_trip_findings(const Program& program, Tally& tall
 // run.cpp: the interpreter gives the same bits, or the same fault, for the module and for what each dialect's
 // text reads as.
 std::vector<std::string> run_findings(const Program& program, Tally& tally);
-// tiers.cpp: the compiled tier agrees with the interpreter, and its bits do not depend on the thread count.
+// tiers.cpp: the compiled tier agrees with the interpreter, and its bits do not depend on the thread count,
+// on who owns the arguments, nor on where its code comes from (tier_variants.cpp).
 std::vector<std::string> tier_findings(const Program& program, Tally& tally);
 // passes.cpp: each transform leaves a module that verifies, round-trips and computes what it should.
 std::vector<std::string> pass_findings(const Program& program, Tally& tally);
@@ -49,6 +50,16 @@ struct Outcome {
 };
 Outcome outcome_of(Evaluator& engine, const ModulePtr& module, const std::string& function,
                    std::vector<Value> args);
+// The two tiers on the program's inputs: equal faults, results within what the program's agreement class
+// allows. Results of inputs that the generator has not judged are compared where they are steady.
+enum class Draw { Judged, Unjudged };
+std::vector<std::string> agreement_findings(const Program& program, Tally& tally, Draw draw);
+// tier_variants.cpp, of the program on inputs of sizes 0, 1 and such as leave a tail behind vectors; with its
+// symbolic sizes bound to those of its inputs; and with code kept in and taken from a store of objects, whose
+// outcome must be `wanted`.
+std::vector<std::string> other_sizes_findings(const Program& program, Tally& tally);
+std::vector<std::string> bound_sizes_findings(const Program& program, Tally& tally);
+std::vector<std::string> stored_code_findings(const Program& program, const Outcome& wanted, Tally& tally);
 // The compiled tier.
 Evaluator& compiled(int threads);
 // Whether the compiled tier refused what needs to know a dimension: a lowering says so by its name.

@@ -138,8 +138,9 @@ Child start_child(const Mode& mode, std::uint64_t first, std::uint64_t last) {
       std::fprintf(output, "%llu\n", static_cast<unsigned long long>(seed));
       std::fflush(output);
       ::alarm(60);  // a program that hangs is a finding
-      std::fprintf(output, "%s\n",
-                   judge(mode, seed).dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
+      const std::string report = judge(mode, seed).dump(-1, ' ', false, Json::error_handler_t::replace);
+      ::alarm(0);  // who reads may be busy with another child
+      std::fprintf(output, "%s\n", report.c_str());
       std::fflush(output);
     }
   });
