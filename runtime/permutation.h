@@ -2,6 +2,7 @@
 // round functions written down.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "runtime/philox.h"
@@ -15,8 +16,12 @@ class Permutation {
 
   // permuted_index(key, n, i).
   std::uint64_t operator()(std::uint64_t i) const;
+  // The same of the positions from `first` on, for which less is waited than for each by itself.
+  void take(std::uint64_t first, std::span<std::int64_t> into) const;
 
  private:
+  std::uint64_t through_rounds(std::uint64_t i) const;
+
   RandomKey key_;
   std::uint64_t n_;
   int half_bits_;

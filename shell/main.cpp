@@ -4,9 +4,15 @@
 
 namespace {
 
-// Before everything that is made before main: schedulers ask to save whenever they like.
+// Schedulers ask to save or to end whenever they like: they are heard before anything of the program or of a
+// library begins.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+// Behind what the sanitizer itself begins with.
 constexpr int before_all_others = 101;
-__attribute__((constructor(before_all_others))) void hear_save_requests() { relish::expect_save_requests(); }
+__attribute__((constructor(before_all_others))) void hear_signals() { relish::install_signal_handlers(); }
+#else
+__attribute__((section(".preinit_array"), used)) void (*hear_signals)() = relish::install_signal_handlers;
+#endif
 
 }  // namespace
 

@@ -162,14 +162,6 @@ void make_timer() {
 
 }  // namespace
 
-void expect_save_requests() {
-  struct sigaction save = {};
-  save.sa_handler = on_save_signal;
-  save.sa_flags = SA_RESTART;
-  sigemptyset(&save.sa_mask);
-  handle_unless_ignored(SIGUSR1, save);
-}
-
 void install_signal_handlers() {
   working_thread.store(static_cast<std::int32_t>(syscall(SYS_gettid)));
   make_timer();
@@ -180,7 +172,11 @@ void install_signal_handlers() {
   // on ignoring SIGHUP, one in the background of a script SIGINT.
   for (int signal_number : {SIGINT, SIGTERM, SIGHUP}) handle_unless_ignored(signal_number, action);
   sigaction(SIGXCPU, &action, nullptr);
-  expect_save_requests();
+  struct sigaction save = {};
+  save.sa_handler = on_save_signal;
+  save.sa_flags = SA_RESTART;
+  sigemptyset(&save.sa_mask);
+  handle_unless_ignored(SIGUSR1, save);
   // Writes to a closed pipe or beyond the file size limit then fail with an error that can be reported.
   struct sigaction ignore = {};
   ignore.sa_handler = SIG_IGN;

@@ -18,13 +18,10 @@ extern std::atomic<std::int32_t> interrupt_flag;
 
 // Installs handlers for SIGINT, SIGTERM, SIGHUP that set the flag (a second signal of a kind ends the process
 // at once; one that follows within `same_signal_milliseconds` is the first, sent to the process and to its
-// group), one for SIGUSR1 that asks to save, and ignores SIGPIPE. What the parent ignores stays ignored.
+// group), one for SIGUSR1 that asks to save, and ignores SIGPIPE. What the parent ignores stays ignored. May
+// stand before all else that a program does, and again: what comes meanwhile is kept.
 void install_signal_handlers();
 inline constexpr int same_signal_milliseconds = 100;
-
-// The handler of SIGUSR1 alone, which may stand before all else that a program does: a request to save that
-// comes while it starts shall not end it.
-void expect_save_requests();
 
 // From now on the process has so long: then it is interrupted as by a signal, with the exit code of
 // TimeLimit. The flag holds SIGXCPU.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <numeric>
 
 #include "runtime/format.h"
 #include "runtime/philox.h"
@@ -81,14 +82,15 @@ std::int64_t BatchOrder::size_of_batch(std::int64_t batch) const {
 
 std::vector<std::int64_t> BatchOrder::rows_of(std::int64_t epoch, std::int64_t batch) const {
   std::vector<std::int64_t> rows(static_cast<std::size_t>(size_of_batch(batch)));
-  std::int64_t first = batch * options_.batch_size;
-  const std::shared_ptr<const Permutation> permuted = options_.shuffle ? permutation_of(epoch) : nullptr;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::int64_t position = first + static_cast<std::int64_t>(i);
-    rows[i] =
-        permuted ? static_cast<std::int64_t>((*permuted)(static_cast<std::uint64_t>(position))) : position;
-  }
+  rows_at(epoch, batch * options_.batch_size, rows);
   return rows;
+}
+
+void BatchOrder::rows_at(std::int64_t epoch, std::int64_t first, std::span<std::int64_t> rows) const {
+  if (options_.shuffle)
+    permutation_of(epoch)->take(static_cast<std::uint64_t>(first), rows);
+  else
+    std::iota(rows.begin(), rows.end(), first);
 }
 
 std::vector<Tensor> gather_batch(std::span<const Column> columns, std::span<const std::int64_t> rows) {

@@ -75,6 +75,8 @@ class BatchOrder {
   std::int64_t size_of_batch(std::int64_t batch) const;
   // The rows of a batch; epochs and batches count from 0.
   std::vector<std::int64_t> rows_of(std::int64_t epoch, std::int64_t batch) const;
+  // The rows at the positions of an epoch from `first` on.
+  void rows_at(std::int64_t epoch, std::int64_t first, std::span<std::int64_t> rows) const;
 
  private:
   std::shared_ptr<const Permutation> permutation_of(std::int64_t epoch) const;

@@ -12,6 +12,9 @@ namespace {
 // A state of so many bytes is written in less time than a few steps may wait.
 constexpr std::uint64_t bytes_worth_waiting = std::uint64_t{16} << 20;
 
+// From one writing of the best weights to the next that no checkpoint asks for.
+constexpr auto between_bests = std::chrono::seconds(1);
+
 void append_tensors_of(const Value& value, std::vector<Tensor>& into) {
   if (value.is_tensor()) into.push_back(value.tensor());
   if (!value.is_tuple()) return;
@@ -96,13 +99,16 @@ void Saver::save(Checkpoint checkpoint, RunReport report) {
 
 void Saver::save_best(NamedTensors parameters) {
   best_ = std::make_shared<const NamedTensors>(std::move(parameters));
-  if (!writer_.running()) start([] {});
+  if (!writer_.running()) start_best();
 }
 
 void Saver::look() {
-  if (!writer_.running() || !writer_.done()) return;
-  // What could not be written is tried again with the next checkpoint.
-  if (collect() && best_) start([] {});
+  if (writer_.running() && writer_.done()) collect();
+  if (!writer_.running()) start_best();
+}
+
+void Saver::start_best() {
+  if (best_ && Clock::now() >= best_due_) start([] {});
 }
 
 void Saver::finish() {
@@ -121,6 +127,7 @@ void Saver::save_now(const Checkpoint& checkpoint) {
 // The task behind the best weights that wait.
 void Saver::start(std::function<void()> task) {
   writing_best_ = std::exchange(best_, nullptr);
+  if (writing_best_) best_due_ = Clock::now() + between_bests;
   writer_.start([this, task = std::move(task)] {
     if (writing_best_) folder_.write_best(*writing_best_);
     task();
@@ -128,8 +135,8 @@ void Saver::start(std::function<void()> task) {
   if (!writer_.running()) collect();
 }
 
-// Waits for what is being written; whether it could be.
-bool Saver::collect() {
+// Waits for what is being written. What could not be is tried again with the next checkpoint.
+void Saver::collect() {
   const std::optional<Failure> failure = writer_.wait();
   const bool wrote = saving_.step >= 0 || writing_best_ != nullptr;
   if (failure && wrote) {
@@ -137,13 +144,13 @@ bool Saver::collect() {
                                                : std::string("the best weights");
     tell_(fmt::format("warning: {} could not be saved: {}; the job goes on", what, failure->what()));
     if (!best_) best_ = writing_best_;
+    best_due_ = Clock::time_point::max();
   } else if (!failure && saving_.step > saved_.step) {
     set_saved(saving_, checkpoint_name(saving_.step));
   }
   if (held_) room_ = std::exchange(held_, nullptr);
   writing_best_ = nullptr;
   saving_ = {};
-  return !failure;
 }
 
 }  // namespace relish

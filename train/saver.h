@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -46,10 +47,10 @@ class Saver {
   bool ready_for(const TrainingState& state);
   // Begins to write a checkpoint, and the report that names it.
   void save(Checkpoint checkpoint, RunReport report);
-  // Begins to write these as the best, or does so as soon as the earlier is written; before any checkpoint
-  // that counts on them.
+  // These are the best: written in a moment, behind the earlier; before any checkpoint that counts on them.
+  // Epochs that are done in no time do not write each of theirs, which would cost more than they do.
   void save_best(NamedTensors parameters);
-  // Between two steps: takes note of what is written.
+  // Between two steps: takes note of what is written, and begins with what is due.
   void look();
   // Waits until all is written; what of the best could not be is tried once more. IOError.
   void finish();
@@ -58,16 +59,19 @@ class Saver {
 
  private:
   using Best = std::shared_ptr<const NamedTensors>;
+  using Clock = std::chrono::steady_clock;
   void start(std::function<void()> task);
-  bool collect();
+  void start_best();
+  void collect();
 
   RunFolder& folder_;
   std::int64_t keep_;
   std::function<void(const std::string&)> tell_;
   Mark saved_;
-  Mark saving_;          // the one that is being written
-  std::string weights_;  // the name of the newest in the folder
-  Best best_;            // waits to be written
+  Mark saving_;                                            // the one that is being written
+  std::string weights_;                                    // the name of the newest in the folder
+  Best best_;                                              // waits to be written
+  Clock::time_point best_due_ = Clock::time_point::min();  // not before; behind a failure with a checkpoint
   Best writing_best_;
   bool told_of_waiting_ = false;
   std::shared_ptr<const void> room_;      // tensors that nobody reads

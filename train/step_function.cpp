@@ -9,9 +9,10 @@
 
 namespace relish {
 
-double shortest_double(const Tensor& scalar) {
-  double value = scalar.get_double(0);
-  if (scalar.dtype() == DType::Float64 || !std::isfinite(value)) return value;
+double shortest_double(const Tensor& scalar) { return shortest_double(scalar.dtype(), scalar.get_double(0)); }
+
+double shortest_double(DType dtype, double value) {
+  if (dtype == DType::Float64 || !std::isfinite(value)) return value;
   char text[64];
   auto written = std::to_chars(text, text + sizeof text, static_cast<float>(value));
   std::from_chars(text, written.ptr, value);

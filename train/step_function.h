@@ -78,5 +78,6 @@ void prepare_with_state_given(Evaluator& evaluator, const TrainingProgram& progr
 // The value with the shortest text that reads back as the tensor's own type, so that a float32 loss is
 // written as 0.4123 and not with the digits of its conversion to double.
 double shortest_double(const Tensor& scalar);
+double shortest_double(DType dtype, double value);
 
 }  // namespace relish

@@ -60,6 +60,13 @@ TrainResult result_of(const Trainer& trainer, RunStatus status) {
   return result;
 }
 
+// In place of the line that names a checkpoint, where steps are lost.
+void note_without_folder(const Trainer& trainer, Failure& failure) {
+  if (trainer.state().step == 0) return;
+  failure.note({}, fmt::format("nothing was saved: the job ended behind step {} of {} and has no run folder",
+                               trainer.state().step, trainer.total_steps()));
+}
+
 RunStatus status_of(const Failure& failure) {
   if (failure.error_class() == ErrorClass::NumericStop) return RunStatus::NumericStop;
   if (failure.error_class() != ErrorClass::Interrupted) return RunStatus::Failed;
@@ -360,7 +367,10 @@ TrainResult train(Evaluator& evaluator, const TrainingProgram& program, const Da
     reason = trainer.run(listener, actions);
   } catch (Failure& failure) {
     const InterruptShield saving;
-    if (job) job->leave(status_of(failure), failure);
+    if (job)
+      job->leave(status_of(failure), failure);
+    else
+      note_without_folder(trainer, failure);
     throw;
   }
   Looked looked;
@@ -375,6 +385,8 @@ TrainResult train(Evaluator& evaluator, const TrainingProgram& program, const Da
     if (job) {
       result.run_folder = job->path();
       result.weights = job->leave(result.status, failure);
+    } else {
+      note_without_folder(trainer, failure);
     }
     result.interrupt = std::move(failure);
     return result;

@@ -6,13 +6,13 @@
 
 namespace relish {
 
+// They stand at positions that follow each other.
 std::vector<std::int64_t> rows_of_steps(const BatchOrder& order, std::int64_t first, std::int64_t count) {
-  const std::int64_t batches = order.batches_per_epoch();
-  std::vector<std::int64_t> rows;
-  for (std::int64_t step = first; step < first + count; ++step) {
-    const std::vector<std::int64_t> own = order.rows_of(step / batches, step % batches);
-    rows.insert(rows.end(), own.begin(), own.end());
-  }
+  const std::int64_t batches = order.batches_per_epoch(), place = first % batches, last = place + count - 1;
+  const std::int64_t begin = place * order.size_of_batch(0);
+  const std::int64_t end = last * order.size_of_batch(0) + order.size_of_batch(last);
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(end - begin));
+  order.rows_at(first / batches, begin, rows);
   return rows;
 }
 

@@ -2,7 +2,7 @@
 // system. At one call on one file it kills the process, sends it a signal, lets the call fail or puts a
 // link in the way: moments that nobody would meet by chance. RELISH_DISTURBANCE says which, as pairs
 // KEY=VALUE:
-//   call=open|write|sync|rename|unlink|cut|thread|clock
+//   call=load|open|write|sync|rename|unlink|cut|thread|clock; load: libraries begin, the program has not
 //   file=TEXT       a part of the path; with $ at its end, its end
 //   number=1        the how-manieth such call; of `write` the how-manieth such file that was opened
 //   times=1         for so many calls from that one on
@@ -201,6 +201,10 @@ long write_to(int descriptor, const char* data, std::size_t size) {
   if (act()) return -1;
   bytes_written[descriptor] = end;
   return part == size || write(part, size) >= 0 ? static_cast<long>(size) : -1;
+}
+
+__attribute__((constructor)) void begin() {
+  if (waits_for("load")) act();
 }
 
 unsigned mode_of(int flags, va_list& rest) {

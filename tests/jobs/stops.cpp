@@ -135,6 +135,7 @@ struct SignalPhase {
 
 // By what the job does at that moment.
 constexpr SignalPhase phases[] = {
+    {"before it begins", "call=load"},
     {"while it reads its script", "call=open file=job.relish"},
     {"while it makes its folder", "call=open file=out/lock"},
     {"before its first step", "call=rename file=report.json after=1"},
@@ -248,6 +249,10 @@ void try_signals_in_phases(const RowOptions& options) {
                                     : fault_of_end(job, result, signal, seconds, whole));
     }
   }
+  job.clear();
+  const ProcessResult asked =
+      run_program(job.disturbed(fmt::format("call=load action=signal value={}", SIGUSR1)));
+  report("SIGUSR1 before it begins", asked.exit_code != 0 ? ending_of(asked) : compare_with(job, whole));
   for (int i = 0; i < options.times; ++i)
     report(fmt::format("signal {} twice", kinds[i % 3]), failing_second_signal(kinds[i % 3], whole));
   fmt::print("{} signals in {} phases, at most {:.0f} ms to the end\n", sent, std::size(phases),

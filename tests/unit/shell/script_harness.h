@@ -13,6 +13,7 @@ struct Ran {
   std::string error;        // message of the first diagnostic; empty for success
   std::string error_class;  // "TypeError"
   std::string rule;         // "name.unknown"
+  std::string notes;        // of the first diagnostic, a line each
   int exit_code = 0;
   std::uint32_t line = 0;  // of the first diagnostic
 };
@@ -42,6 +43,7 @@ class Harness {
       result.error = first.message;
       result.error_class = std::string(name_of(first.error_class));
       result.rule = first.id;
+      for (const DiagnosticNote& note : first.notes) result.notes += note.text + "\n";
       result.exit_code = failure.exit_code();
       if (const SourceFile* file = Sources::instance().find(first.span.file))
         result.line = file->position(first.span.begin).line;

@@ -85,6 +85,25 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("an interrupted job without a run folder says that nothing was saved") {
+  TemporaryFolder folder;
+  Harness harness(settings_for("interp", folder));
+  REQUIRE(harness.run(line_model).error == "");
+  clear_interrupt();
+  std::thread signal([] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    interrupt_flag.store(SIGTERM);
+  });
+  const Ran ran = harness.run(
+      "t = train(M.main, data=(x, 2 * x + 1), loss=\"mse\", optimizer=\"sgd(lr=0.1)\", steps=100000000, "
+      "log_every=0, run_dir=None)\nprint(\"behind\")\n");
+  signal.join();
+  CHECK(ran.exit_code == 128 + SIGTERM);
+  const std::string steps = harness.run("print(t[\"steps\"])").output;
+  CHECK(ran.notes == "nothing was saved: the job ended behind step " + steps.substr(0, steps.size() - 1) +
+                         " of 100000000 and has no run folder\n");
+}
+
 TEST_CASE("parameters that are not trained belong to the result and to its file") {
   TemporaryFolder folder;
   Harness harness(settings_for("interp", folder));

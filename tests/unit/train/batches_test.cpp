@@ -95,10 +95,19 @@ TEST_CASE("a permutation that is written down is that of its positions") {
     const RandomKey key = fold_in(key_from_seed(7), n);
     const Permutation written(key, n);
     for (std::uint64_t i = 0; i < n; ++i) REQUIRE(written(i) == permuted_index(key, n, i));
+    for (const std::uint64_t first : {std::uint64_t{0}, std::uint64_t{1}, n / 2}) {
+      Rows taken(static_cast<std::size_t>(n - std::min(first, n)));
+      written.take(first, taken);
+      for (std::uint64_t i = first; i < n; ++i)
+        REQUIRE(taken[i - first] == static_cast<std::int64_t>(permuted_index(key, n, i)));
+    }
   }
   const RandomKey key = key_from_seed(1);
   const std::uint64_t large = (std::uint64_t{1} << 33) + 5;
   CHECK(Permutation(key, large)(large - 1) == permuted_index(key, large, large - 1));
+  Rows last(1);
+  Permutation(key, large).take(large - 1, last);
+  CHECK(last.front() == static_cast<std::int64_t>(permuted_index(key, large, large - 1)));
 }
 
 TEST_CASE("columns of a data set have the same rows") {
