@@ -34,7 +34,7 @@ std::vector<Tensor> columns_of_steps(const StepsInput& input, std::int64_t first
 std::vector<double> shortest_doubles(const Tensor& numbers) {
   std::vector<double> result;
   for (std::int64_t i = 0; i < numbers.size(); ++i)
-    result.push_back(shortest_double(Tensor::scalar(numbers.dtype(), numbers.get_double(i))));
+    result.push_back(shortest_double(numbers.dtype(), numbers.get_double(i)));
   return result;
 }
 
