@@ -4,30 +4,28 @@
 #include <algorithm>
 
 namespace relish {
-namespace {
 
-void visit_target(const ast::Expr& target, const std::function<void(const std::string&, Span)>& visit) {
+void for_each_target_name(const ast::Expr& target,
+                          const std::function<void(const std::string&, Span)>& visit) {
   if (const std::string* name = ast::name_of(target)) {
     visit(*name, target.span);
   } else if (auto* tuple = target.as<ast::TupleValue>()) {
-    for (const ast::ExprPtr& item : tuple->items) visit_target(*item, visit);
+    for (const ast::ExprPtr& item : tuple->items) for_each_target_name(*item, visit);
   } else if (auto* list = target.as<ast::ListValue>()) {
-    for (const ast::ExprPtr& item : list->items) visit_target(*item, visit);
+    for (const ast::ExprPtr& item : list->items) for_each_target_name(*item, visit);
   } else if (auto* starred = target.as<ast::Starred>()) {
-    visit_target(*starred->value, visit);
+    for_each_target_name(*starred->value, visit);
   }
 }
-
-}  // namespace
 
 void for_each_bound_name(const ast::Statement& statement,
                          const std::function<void(const std::string&, Span)>& visit) {
   if (auto* assignment = statement.as<ast::Assignment>()) {
-    for (const ast::ExprPtr& target : assignment->targets) visit_target(*target, visit);
+    for (const ast::ExprPtr& target : assignment->targets) for_each_target_name(*target, visit);
   } else if (auto* augmented = statement.as<ast::AugmentedAssignment>()) {
-    visit_target(*augmented->target, visit);
+    for_each_target_name(*augmented->target, visit);
   } else if (auto* loop = statement.as<ast::For>()) {
-    visit_target(*loop->target, visit);
+    for_each_target_name(*loop->target, visit);
     for (const ast::Statement& inner : loop->body) for_each_bound_name(inner, visit);
   } else if (auto* loop = statement.as<ast::While>()) {
     for (const ast::Statement& inner : loop->body) for_each_bound_name(inner, visit);

@@ -10,6 +10,9 @@
 
 namespace relish {
 
+// Of a target: a name, or those of a tuple.
+void for_each_target_name(const ast::Expr& target,
+                          const std::function<void(const std::string&, Span)>& visit);
 void for_each_bound_name(const ast::Statement& statement,
                          const std::function<void(const std::string&, Span)>& visit);
 

@@ -159,6 +159,15 @@ Value made_value(const Leaf& leaf, const ArgumentText& text, const SymbolValues&
   }
 }
 
+// The leaves of a value that is known as a whole.
+void take_known(const std::string& path, const Type& type, const Value& value,
+                std::map<std::string, Value>& values) {
+  const auto* tuple = type.tuple();
+  if (!tuple) values[path] = value;
+  for (std::size_t i = 0; tuple && i < tuple->fields.size(); ++i)
+    take_known(fmt::format("{}.{}", path, i), tuple->fields[i], value.fields()[i], values);
+}
+
 Value assembled(const std::string& path, const Type& type, std::map<std::string, Value>& values) {
   const auto* tuple = type.tuple();
   if (!tuple) return std::move(values.at(path));
@@ -301,9 +310,13 @@ std::vector<Value> make_arguments(const Module& module, const std::string& funct
     if (known) from_file.emplace(name, &tensor);
   }
   static const ScriptValue zeros{std::string("zeros")};
+  std::map<std::string, Value> values;
+  for (const CallParameter& parameter : parameters)
+    for (const auto& [name, value] : inputs.known)
+      if (name == parameter.name) take_known(name, parameter.type, value, values);
   std::string missing;
   for (const Leaf& leaf : leaves) {
-    if (given.count(leaf.path) || from_file.count(leaf.path)) continue;
+    if (given.count(leaf.path) || from_file.count(leaf.path) || values.count(leaf.path)) continue;
     if (inputs.zeros_for_missing && leaf.type.tensor())
       given.emplace(leaf.path, &zeros);
     else
@@ -330,13 +343,13 @@ std::vector<Value> make_arguments(const Module& module, const std::string& funct
   }
 
   const SymbolValues dims_given = symbols;
-  std::map<std::string, Value> values;
   std::vector<std::pair<const Leaf*, ArgumentText>> to_make;
   for (const Leaf& leaf : leaves) {
     auto text = given.find(leaf.path);
-    if (text == given.end()) {
+    const bool known = values.count(leaf.path) > 0;
+    if (text == given.end() && !known) {
       values[leaf.path] = value_of_file(leaf, *from_file.at(leaf.path));
-    } else {
+    } else if (!known) {
       const std::string* written = text->second->string();
       ArgumentText argument = written ? parse_argument_text(*written, "--arg " + leaf.path) : ArgumentText{};
       if (argument.kind != ArgumentText::Literal && argument.kind != ArgumentText::File) {

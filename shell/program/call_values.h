@@ -17,6 +17,7 @@ struct CallInputs {
   // By parameter name, or "t.0" for a field of a tuple: text as on the command line, or a script's value.
   std::vector<std::pair<std::string, ScriptValue>> arguments;
   NamedTensors params;
+  std::vector<std::pair<std::string, Value>> known = {};  // whole parameters, which nothing else is given for
   std::vector<std::pair<std::string, std::int64_t>> dims;
   bool ignore_extra = false;
   bool zeros_for_missing = false;  // tensors that are not given have zeros

@@ -2,25 +2,23 @@
 #include <algorithm>
 
 #include "ir/operators/giving.h"
-#include "shell/foreign_options.h"
 #include "shell/program/program_file.h"
 #include "shell/script/builtins.h"
 #include "shell/script/convert.h"
+#include "shell/script/function_arguments.h"
 #include "shell/script/methods.h"
 #include "shell/script/named_trees.h"
 #include "shell/script/script_calls.h"
-#include "support/choices.h"
-#include "support/counted.h"
 #include "support/interrupt.h"
 #include "support/render.h"
-#include "support/suggest.h"
 
 namespace relish {
 namespace {
 
 // Values that the namespace R makes without an operator.
 ScriptValue relax_value(std::string_view name, CallArguments& arguments, bool& known) {
-  known = true;
+  known = std::find(std::begin(relax_values), std::end(relax_values), name) != std::end(relax_values);
+  if (!known) return {};
   if (name == "const") {
     const NamedValue& value = arguments.required("value");
     const NamedValue* dtype = arguments.optional("dtype");
@@ -56,11 +54,7 @@ ScriptValue relax_value(std::string_view name, CallArguments& arguments, bool& k
     }
     return value.value;
   }
-  if (name == "null_value") {
-    arguments.done();
-    return {};
-  }
-  known = false;
+  arguments.done();  // null_value
   return {};
 }
 
@@ -406,73 +400,14 @@ ScriptValue ScriptCalls::call_namespace(const std::string& path, const std::vect
   return operators_.call(name, arguments, span);
 }
 
-namespace {
-
-// "3: x, w, b": how many parameters, and which.
-std::string listed(const std::vector<CallParameter>& parameters) {
-  constexpr std::size_t most = 12;
-  std::string text = std::to_string(parameters.size());
-  for (std::size_t i = 0; i < std::min(parameters.size(), most); ++i)
-    text += (i == 0 ? ": " : ", ") + parameters[i].name;
-  return parameters.size() > most ? text + ", …" : text;
-}
-
-// Which argument was left out where all stand by their places: the first whose place holds a tensor of
-// another rank, else the one behind them.
-std::size_t left_out(const std::vector<CallParameter>& parameters, const std::vector<NamedValue>& arguments,
-                     std::size_t missing) {
-  if (arguments.size() + 1 != parameters.size() || missing != arguments.size()) return missing;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const TensorType* wanted = parameters[i].type.tensor();
-    const Tensor* found = arguments[i].value.tensor();
-    if (!arguments[i].name.empty()) return missing;
-    if (wanted && found && wanted->rank >= 0 && wanted->rank != static_cast<int>(found->rank())) return i;
-  }
-  return missing;
-}
-
-}  // namespace
-
 ScriptValue ScriptCalls::call_function(const FunctionReference& function, std::vector<NamedValue> arguments,
                                        Span span) {
   std::vector<CallParameter> parameters = call_parameters(*function.module, function.name);
-  std::vector<const NamedValue*> given(parameters.size(), nullptr);
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    std::size_t at = i;
-    if (!arguments[i].name.empty()) {
-      auto found = std::find_if(parameters.begin(), parameters.end(),
-                                [&](const CallParameter& p) { return p.name == arguments[i].name; });
-      if (found == parameters.end()) {
-        found = std::find_if(parameters.begin(), parameters.end(),
-                             [&](const CallParameter& p) { return p.handle == arguments[i].name; });
-      }
-      at = static_cast<std::size_t>(found - parameters.begin());
-    }
-    if (at >= parameters.size()) {
-      std::vector<std::string> names;
-      for (const CallParameter& parameter : parameters) names.push_back(parameter.name);
-      fail(ErrorClass::Usage, arguments[i].span, "call.arguments",
-           arguments[i].name.empty()
-               ? fmt::format("{}: found {}; expected {}", function.name,
-                             counted(arguments.size(), "argument"), listed(parameters))
-               : fmt::format("{}: unknown argument '{}'{}", function.name, arguments[i].name,
-                             among_choices(arguments[i].name, names)));
-    }
-    if (given[at]) {
-      fail(ErrorClass::Usage, arguments[i].span, "call.arguments",
-           fmt::format("{}: '{}' is given twice", function.name, parameters[at].name));
-    }
-    given[at] = &arguments[i];
-  }
+  const std::vector<const NamedValue*> given = placed_arguments(function.name, parameters, arguments, span);
   std::vector<Value> values;
   std::vector<Span> places;
   NamedTrees trees(*function.module, function.name);
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    if (!given[i]) {
-      fail(ErrorClass::Usage, span, "call.arguments",
-           fmt::format("{}: the argument '{}' is missing; it takes {}", function.name,
-                       parameters[left_out(parameters, arguments, i)].name, listed(parameters)));
-    }
     places.push_back(given[i]->span);
     const Type& wanted = parameters[i].type;
     const bool takes_functions = wanted.function() || wanted.as<AnyType>() || wanted.as<TupleType>();
@@ -553,12 +488,8 @@ ScriptValue ScriptCalls::call_command(const Command& command, std::vector<NamedV
       }
       continue;
     }
-    if (std::find(option_names.begin(), option_names.end(), argument.name) == option_names.end()) {
-      std::string hint = foreign_option_hint(argument.name, option_names);
-      if (hint.empty()) hint = takes_words(option_names) + did_you_mean(argument.name, option_names);
-      fail(ErrorClass::Usage, argument.span, "command.option",
-           fmt::format("{}: unknown option '{}'{}", command.name, argument.name, hint));
-    }
+    if (std::find(option_names.begin(), option_names.end(), argument.name) == option_names.end())
+      unknown_option(command.name, option_names, argument.name, argument.span);
     if (invocation.given(argument.name)) {
       fail(ErrorClass::Usage, argument.span, "command.option",
            fmt::format("{}: '{}' is given twice", command.name, argument.name));

@@ -10,6 +10,7 @@
 #include "ir/printer/printer.h"
 #include "ir/rewriting/rewrite.h"
 #include "shell/script/convert.h"
+#include "shell/script/operator_types.h"
 #include "stdlib/surface.h"
 #include "support/render.h"
 
@@ -234,6 +235,50 @@ std::vector<NamedValue> spelt_out(const Op& op, const std::vector<NamedValue>& a
   return result;
 }
 
+// What the operator is given, for each argument as its parameter takes it.
+std::vector<WrittenArgument> written_arguments(ArgumentBuilder& builder) {
+  const Op& op = builder.op;
+  const std::vector<NamedValue>& arguments = builder.arguments;
+  std::vector<WrittenArgument> written;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const NamedValue& argument = arguments[i];
+    const Param* param = written_parameter(op, argument.name, i);
+    ParamKind kind = param ? param->kind : ParamKind::Attribute;
+    builder.key += fmt::format(";{}=", param ? param->name : argument.name);
+    WrittenArgument result{argument.name, Attribute(), argument.span};
+    switch (kind) {
+      case ParamKind::OptionalTensor:
+        if (argument.value.is_none()) break;
+        [[fallthrough]];
+      case ParamKind::Tensor:
+        result.value = builder.tensor(argument.value, *param, argument.span);
+        break;
+      case ParamKind::TensorTuple:
+        result.value = builder.tensor_tuple(argument.value, *param, argument.span);
+        break;
+      case ParamKind::Shape:
+        result.value = builder.shape(argument.value, argument.span);
+        break;
+      case ParamKind::Scalar:
+        result.value = builder.scalar(argument.value, argument.span, plain_real_dtype(*param, false));
+        break;
+      case ParamKind::Any:
+      case ParamKind::AnyRest:
+        result.value = builder.any(argument.value, *param, argument.span);
+        break;
+      case ParamKind::Attribute: {
+        Attribute attribute =
+            attribute_of_value(argument.value, param ? param->name : argument.name, argument.span);
+        builder.key += print(attribute);
+        result.value = std::move(attribute);
+        break;
+      }
+    }
+    written.push_back(std::move(result));
+  }
+  return written;
+}
+
 // A function of one binding. Nodes carry no place: it serves calls from many lines, and a fault gets the line
 // of its call.
 ModulePtr function_of(const Op& op, const std::vector<Var>& params, std::vector<Expr> args,
@@ -297,6 +342,27 @@ std::string family_key(const std::string& key, const std::vector<Var>& params) {
   return family + key.substr(at);
 }
 
+// The operator that `a op b` calls; TypeError where there is none.
+std::string_view operator_between(ast::Operator op, const ScriptValue& a, const ScriptValue& b, Span span) {
+  // A list beside a tensor is one, as in NumPy.
+  const auto takes_part = [](const ScriptValue& value) {
+    return value.tensor() || value.is_number() || value.sequence();
+  };
+  const auto whole = [](const ScriptValue& value) {
+    return value.tensor() ? !is_float(value.tensor()->dtype()) : !value.as<double>();
+  };
+  if (op == ast::Operator::Div && whole(a) && whole(b) && takes_part(a) && takes_part(b)) {
+    fail(ErrorClass::Type, span, "script.whole_division",
+         "'/' of integer tensors is not defined in statements; write '//', or x.astype(\"float32\") / y");
+  }
+  std::string_view name = tensor_operator(op);
+  if (name.empty() || !takes_part(a) || !takes_part(b)) {
+    fail(ErrorClass::Type, span, "script.operator",
+         fmt::format("'{}' is not defined for {} and {}", ast::text_of(op), describe(a), describe(b)));
+  }
+  return name;
+}
+
 }  // namespace
 
 ScriptValue OperatorCalls::call(std::string_view op_name, const std::vector<NamedValue>& arguments,
@@ -312,43 +378,7 @@ ScriptValue OperatorCalls::call(std::string_view op_name, const std::vector<Name
 ScriptValue OperatorCalls::call(const Op& op, const std::vector<NamedValue>& given, Span span) {
   const std::vector<NamedValue> arguments = spelt_out(op, given);
   ArgumentBuilder builder{op, arguments, {}, {}, std::string(op.name)};
-  std::vector<WrittenArgument> written;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const NamedValue& argument = arguments[i];
-    const Param* param = written_parameter(op, argument.name, i);
-    ParamKind kind = param ? param->kind : ParamKind::Attribute;
-    builder.key += fmt::format(";{}=", param ? param->name : argument.name);
-    WrittenArgument result{argument.name, Attribute(), argument.span};
-    switch (kind) {
-      case ParamKind::OptionalTensor:
-        if (argument.value.is_none()) break;
-        [[fallthrough]];
-      case ParamKind::Tensor:
-        result.value = builder.tensor(argument.value, *param, argument.span);
-        break;
-      case ParamKind::TensorTuple:
-        result.value = builder.tensor_tuple(argument.value, *param, argument.span);
-        break;
-      case ParamKind::Shape:
-        result.value = builder.shape(argument.value, argument.span);
-        break;
-      case ParamKind::Scalar:
-        result.value = builder.scalar(argument.value, argument.span, plain_real_dtype(*param, false));
-        break;
-      case ParamKind::Any:
-      case ParamKind::AnyRest:
-        result.value = builder.any(argument.value, *param, argument.span);
-        break;
-      case ParamKind::Attribute: {
-        Attribute attribute =
-            attribute_of_value(argument.value, param ? param->name : argument.name, argument.span);
-        builder.key += print(attribute);
-        result.value = std::move(attribute);
-        break;
-      }
-    }
-    written.push_back(std::move(result));
-  }
+  std::vector<WrittenArgument> written = written_arguments(builder);
   try {
     Functions& functions =
         functions_for(op, std::move(written), builder.params, builder.values, builder.key, span);
@@ -425,23 +455,19 @@ void OperatorCalls::open_family(Family& family, const Op& op, const ArrangedArgu
 }
 
 ScriptValue OperatorCalls::binary(ast::Operator op, const ScriptValue& a, const ScriptValue& b, Span span) {
-  // A list beside a tensor is one, as in NumPy.
-  const auto takes_part = [](const ScriptValue& value) {
-    return value.tensor() || value.is_number() || value.sequence();
-  };
-  const auto whole = [](const ScriptValue& value) {
-    return value.tensor() ? !is_float(value.tensor()->dtype()) : !value.as<double>();
-  };
-  if (op == ast::Operator::Div && whole(a) && whole(b) && takes_part(a) && takes_part(b)) {
-    fail(ErrorClass::Type, span, "script.whole_division",
-         "'/' of integer tensors is not defined in statements; write '//', or x.astype(\"float32\") / y");
-  }
-  std::string_view name = tensor_operator(op);
-  if (name.empty() || !takes_part(a) || !takes_part(b)) {
-    fail(ErrorClass::Type, span, "script.operator",
-         fmt::format("'{}' is not defined for {} and {}", ast::text_of(op), describe(a), describe(b)));
-  }
-  return call(name, {{"", a, span}, {"", b, span}}, span);
+  return call(operator_between(op, a, b, span), {{"", a, span}, {"", b, span}}, span);
+}
+
+Type type_of_operator_call(const Op& op, const std::vector<NamedValue>& given, Span span) {
+  const std::vector<NamedValue> arguments = spelt_out(op, given);
+  ArgumentBuilder builder{op, arguments, {}, {}, {}};
+  const ArrangedArguments arranged = arrange_arguments(op, written_arguments(builder), span);
+  return function_of(op, builder.params, arranged.args, arranged.attributes)->function("main")->result_type;
+}
+
+Type type_of_operator(ast::Operator op, const ScriptValue& a, const ScriptValue& b, Span span) {
+  const Op& called = *find_op(operator_between(op, a, b, span));
+  return type_of_operator_call(called, {{"", a, span}, {"", b, span}}, span);
 }
 
 ScriptValue OperatorCalls::prefix(ast::PrefixOperator op, const ScriptValue& a, Span span) {

@@ -287,28 +287,18 @@ ModulePtr FileChanges::read_whole(const ModulePtr& module, const FileText& file,
   return made;
 }
 
-std::optional<std::string> FileChanges::reload_module(const std::string& name, const ModulePtr& module) {
+// The module as its file says it by now; the same one where nothing changed, null where no file says it.
+ModulePtr FileChanges::read_again(const ModulePtr& module) {
   const auto file = file_of_module(module);
-  if (!file) return std::nullopt;
+  if (!file) return nullptr;
   const auto text = text_of_file(file->path);
-  ModulePtr now;
   if (library_of(module)) {
     // Its functions of the script are bound to the text as a whole.
-    if (*text == *file->text) return std::nullopt;
-    now = workspace_.script().load_module(file->path, {}, true);
-  } else if (!has_class(*text, module->name) && !has_class(*file->text, module->name)) {
-    now = read_whole(module, *file, *text);
-  } else {
-    now = read_changed(module, *file, text);
+    return *text == *file->text ? module : workspace_.script().load_module(file->path, {}, true);
   }
-  if (now == module) return std::nullopt;
-  TransformCall call;
-  call.command = "reload";
-  call.whole_module = true;
-  call.before = module;
-  call.after = now;
-  workspace_.rebind_module(name, now, ":reload " + name);
-  return fmt::format("{}: {}", name, transform_summary(call, workspace_.origins()));
+  if (!has_class(*text, module->name) && !has_class(*file->text, module->name))
+    return read_whole(module, *file, *text);
+  return read_changed(module, *file, text);
 }
 
 // They are declared anew, as a text that is typed declares them.
@@ -321,7 +311,6 @@ std::optional<std::string> FileChanges::reload_free_functions(const std::set<std
     if (const auto file = file_of(function); file && is_own(function, file->path))
       by_path[file->path].insert(name_of(function));
   }
-  workspace_.settle();
   std::string told;
   for (const auto& [path, own] : by_path) {
     const auto now = text_of_file(path);
@@ -346,32 +335,50 @@ std::optional<std::string> FileChanges::reload_free_functions(const std::set<std
   return told.empty() ? std::nullopt : std::optional<std::string>(told);
 }
 
+void FileChanges::check_known(const std::string& name) const {
+  const Environment& environment = workspace_.script().environment();
+  const ScriptValue* value = environment.find(name);
+  const auto* module = value ? value->as<ModulePtr>() : nullptr;
+  const auto* function = value ? value->as<FunctionReference>() : nullptr;
+  const bool known =
+      (module && file_of_module(*module)) || (function && file_of(*function->module->find(function->name)));
+  if (known) return;
+  fail(ErrorClass::Usage, {}, "reload.subject",
+       fmt::format("reload: '{}' is {}; expected a module or free function that a file declares{}",
+                   printable(name), value ? describe(*value) : "not bound",
+                   value ? "" : did_you_mean(name, environment.names())));
+}
+
+// All files are read before any name is bound anew, and all that changed is one state.
 std::vector<std::string> FileChanges::reload(const std::optional<std::string>& name) {
-  std::vector<std::string> told;
-  const auto tell = [&](const std::optional<std::string>& line) {
-    if (line) told.push_back(*line);
-  };
+  if (name) check_known(*name);
   Environment& environment = workspace_.script().environment();
-  if (name) {
-    const ScriptValue* value = environment.find(*name);
-    const auto* module = value ? value->as<ModulePtr>() : nullptr;
-    const auto* function = value ? value->as<FunctionReference>() : nullptr;
-    const bool known =
-        (module && file_of_module(*module)) || (function && file_of(*function->module->find(function->name)));
-    if (!known) {
-      fail(ErrorClass::Usage, {}, "reload.subject",
-           fmt::format("reload: '{}' is {}; expected a module or free function that a file declares{}",
-                       printable(*name), value ? describe(*value) : "not bound",
-                       value ? "" : did_you_mean(*name, environment.names())));
-    }
-    tell(module ? reload_module(*name, *module) : reload_free_functions({*name}));
-    return told;
+  std::vector<std::pair<std::string, ModulePtr>> changed;
+  std::vector<std::string> told;
+  bool functions = !name;
+  for (const std::string& each : name ? std::vector<std::string>{*name} : environment.names()) {
+    const bool holds_module = kind_name(*environment.peek(each)) == "module";
+    functions |= name && !holds_module;
+    if (!holds_module) continue;
+    TransformCall call;
+    call.command = "reload";
+    call.whole_module = true;
+    call.before = *environment.find(each)->as<ModulePtr>();
+    // What goes by two names goes by both of them afterwards.
+    const auto same =
+        std::find_if(changed.begin(), changed.end(), [&](const std::pair<std::string, ModulePtr>& other) {
+          return *environment.find(other.first)->as<ModulePtr>() == call.before;
+        });
+    call.after = same == changed.end() ? read_again(call.before) : same->second;
+    if (!call.after || call.after == call.before) continue;
+    changed.emplace_back(each, call.after);
+    told.push_back(fmt::format("{}: {}", each, transform_summary(call, workspace_.origins())));
   }
-  for (const std::string& each : environment.names()) {
-    if (kind_name(*environment.peek(each)) != "module") continue;
-    tell(reload_module(each, *environment.find(each)->as<ModulePtr>()));
+  if (functions) {
+    auto line = reload_free_functions(name ? std::set<std::string>{*name} : std::set<std::string>());
+    if (line) told.push_back(std::move(*line));
   }
-  tell(reload_free_functions({}));
+  if (!told.empty()) workspace_.rebind_modules(changed, name ? ":reload " + *name : ":reload");
   return told;
 }
 

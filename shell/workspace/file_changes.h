@@ -56,7 +56,8 @@ class FileChanges {
   std::optional<FileText> file_of(std::uint32_t source) const;
   std::optional<FileText> file_of(const GlobalFunction& function) const;
   std::optional<FileText> file_of_module(const ModulePtr& module) const;
-  std::optional<std::string> reload_module(const std::string& name, const ModulePtr& module);
+  ModulePtr read_again(const ModulePtr& module);
+  void check_known(const std::string& name) const;
   std::optional<std::string> reload_free_functions(const std::set<std::string>& names);
   FileText cut_file_of(std::uint32_t source);
   ModulePtr read_changed(const ModulePtr& module, const FileText& file,

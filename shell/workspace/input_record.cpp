@@ -58,6 +58,12 @@ void InputRecord::note_failed(Script::Progress progress, const Script& script) {
   ran_.add_part(text_.substr(noted_), progress, script, had_);
 }
 
+void InputRecord::note_values(std::vector<std::string> names, const Script& script) {
+  Script::Progress left;
+  left.touched = std::move(names);
+  ran_.add_values({}, left, script, had_);
+}
+
 void InputRecord::write_values(const State& before, const State& now, const Script& script) {
   if (!used_states_) return;
   Script::Progress left;

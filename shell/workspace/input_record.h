@@ -35,6 +35,8 @@ class InputRecord {
   // What the state is called that comes of it, when no statement says it.
   void set_label(std::string label) { label_ = std::move(label); }
   const std::string& label() const { return label_; }
+  // Names that were bound by no statement: their values stand behind what ran so far.
+  void note_values(std::vector<std::string> names, const Script& script);
   void write_values(const State& before, const State& now, const Script& script);
 
   // False when the name's value was given away before.

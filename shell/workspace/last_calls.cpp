@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ir/calls/entry.h"
 #include "shell/workspace/origins.h"
 
 namespace relish {
@@ -52,8 +53,30 @@ std::optional<std::vector<Value>> LastCalls::of(const FunctionReference& functio
     found = std::find_if(calls_.rbegin(), calls_.rend(),
                          [&](const Call& call) { return parameters_of(call.function) == parameters; });
   }
-  if (found == calls_.rend()) return std::nullopt;
-  return found->arguments;
+  if (found != calls_.rend()) return found->arguments;
+  return by_names(wanted);
+}
+
+// Of a function whose parameters were bound or taken out since.
+std::optional<std::vector<Value>> LastCalls::by_names(const GlobalFunction& wanted) const {
+  const auto* graph = std::get_if<FunctionPtr>(&wanted);
+  if (!graph) return std::nullopt;
+  for (auto call = calls_.rbegin(); call != calls_.rend(); ++call) {
+    const auto* called = std::get_if<FunctionPtr>(&call->function);
+    if (!called || (*called)->name != (*graph)->name) continue;
+    std::vector<Value> arguments;
+    for (const Var& param : (*graph)->params) {
+      const std::vector<Var>& had = (*called)->params;
+      const auto same =
+          std::find_if(had.begin(), had.end(), [&](const Var& each) { return each.name() == param.name(); });
+      if (same == had.end()) break;
+      const Value& value = call->arguments[static_cast<std::size_t>(same - had.begin())];
+      if (fits(type_of(value), param.type()) == Fit::Never) break;
+      arguments.push_back(value);
+    }
+    if (arguments.size() == (*graph)->params.size()) return arguments;
+  }
+  return std::nullopt;
 }
 
 void LastCalls::let_go(const ScriptValue& value) {

@@ -16,7 +16,7 @@ class LastCalls {
   void note(const FunctionReference& function, const std::vector<Value>& arguments, std::uint64_t most_bytes);
   void forget(const FunctionReference& function);
   // The arguments of the function's last call; of one that is another by now those of the one before, if it
-  // had the same name and parameters.
+  // had the same name and its parameters, or more.
   std::optional<std::vector<Value>> of(const FunctionReference& function) const;
   // A value is given away: calls that had it are forgotten.
   void let_go(const ScriptValue& value);
@@ -26,6 +26,8 @@ class LastCalls {
     GlobalFunction function;
     std::vector<Value> arguments;
   };
+  std::optional<std::vector<Value>> by_names(const GlobalFunction& wanted) const;
+
   std::vector<Call> calls_;  // the newest last
 };
 

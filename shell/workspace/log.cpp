@@ -19,6 +19,7 @@ Log::Log(State start) {
 Log::Log(LogContent content)
     : nodes_(std::move(content.nodes)),
       present_(content.present),
+      undone_(std::move(content.undone)),
       branch_(std::move(content.branch)),
       branches_(std::move(content.branches)),
       snapshots_(std::move(content.snapshots)),

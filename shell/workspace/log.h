@@ -35,6 +35,7 @@ struct LogContent {
   std::string branch;
   std::map<std::string, std::size_t> branches, snapshots;
   std::map<std::size_t, std::size_t> behind;  // nodes behind inputs
+  std::vector<std::size_t> undone = {};       // nodes that `redo` goes to, the next one last
 };
 
 class Log {
@@ -42,7 +43,7 @@ class Log {
   explicit Log(State start);
   explicit Log(LogContent content);
   // All but the nodes.
-  LogContent names() const { return {{}, present_, branch_, branches_, snapshots_, behind_}; }
+  LogContent names() const { return {{}, present_, branch_, branches_, snapshots_, behind_, undone_}; }
 
   static constexpr std::size_t root = 0;
   std::size_t size() const { return nodes_.size(); }

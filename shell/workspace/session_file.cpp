@@ -21,16 +21,34 @@ bool is_file(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
 }
 
+std::string first_bytes_of(const std::string& path) {
+  constexpr std::size_t first_bytes = 4096;
+  return is_file(path) ? DataFile(path).head(first_bytes) : std::string();
+}
+
+bool begins_as_statements(std::string_view text) {
+  std::string_view first = text.substr(0, text.find('\n'));
+  if (first.ends_with('\r')) first.remove_suffix(1);
+  return first == session_heading || first.starts_with(std::string(session_heading) + " --");
+}
+
 }  // namespace
+
+std::string session_path(const std::string& name, std::initializer_list<std::string_view> endings) {
+  if (is_file(name)) return name;
+  for (const std::string_view ending : endings)
+    if (std::string with = name + std::string(ending); is_file(with)) return with;
+  return name;
+}
+
+bool holds_statements(const std::string& path) { return begins_as_statements(first_bytes_of(path)); }
+
+bool holds_states(const std::string& path) { return begins_as_archive(first_bytes_of(path)); }
 
 bool is_other_file(const std::string& path) {
   if (!is_file(path)) return false;
-  constexpr std::size_t first_bytes = 4096;
-  const std::string text = DataFile(path).head(first_bytes);
-  if (begins_as_archive(text)) return false;
-  std::string_view first = std::string_view(text).substr(0, text.find('\n'));
-  if (first.ends_with('\r')) first.remove_suffix(1);
-  return first != session_heading && !first.starts_with(std::string(session_heading) + " --");
+  const std::string text = first_bytes_of(path);
+  return !begins_as_archive(text) && !begins_as_statements(text);
 }
 
 void refuse_other_file(const std::string& path) {

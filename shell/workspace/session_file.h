@@ -2,6 +2,7 @@
 // again comes to the same state: where a statement was stopped in the middle, the values stand that it left.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,12 @@ namespace relish {
 // How the first line of a saved session begins; options may follow.
 inline constexpr std::string_view session_heading = "# relish: 1 session";
 
+// The file that a name means: the one of that very name, else the first with one of the endings behind it
+// that is there; the name itself where there is none.
+std::string session_path(const std::string& name, std::initializer_list<std::string_view> endings);
+// Whether the statements of a session stand in the file, and whether all its states do.
+bool holds_statements(const std::string& path);
+bool holds_states(const std::string& path);
 // Whether a regular file stands at `path` that no session wrote.
 bool is_other_file(const std::string& path);
 // Refuses to replace such a file: UsageError.

@@ -183,11 +183,14 @@ std::vector<std::string> Workspace::restore(const std::string& path) {
   return std::move(restored.lost);
 }
 
-void Workspace::rebind_module(const std::string& name, const ModulePtr& module, std::string label) {
-  settle();
-  script_.environment().set(name, module);
-  // No statement says it: in its place the value stands.
-  recorder_.record().use_states();
+void Workspace::rebind_modules(const std::vector<std::pair<std::string, ModulePtr>>& modules,
+                               std::string label) {
+  std::vector<std::string> names;
+  for (const auto& [name, module] : modules) {
+    script_.environment().set(name, module);
+    names.push_back(name);
+  }
+  if (!names.empty()) recorder_.record().note_values(std::move(names), script_);
   recorder_.record().set_label(std::move(label));
 }
 

@@ -59,8 +59,9 @@ class Workspace {
   // runs. What could not be read, for the user.
   std::vector<std::string> restore(const std::string& path);
 
-  // The name is bound to what its module is by now; `label` stands for the statement.
-  void rebind_module(const std::string& name, const ModulePtr& module, std::string label);
+  // The names are bound to what their modules are by now; no statement says it, so the values stand in its
+  // place. `label` is what the state is called.
+  void rebind_modules(const std::vector<std::pair<std::string, ModulePtr>>& modules, std::string label);
   // Files of modules and functions, and what changed in them.
   FileChanges& files() { return files_; }
 

@@ -69,7 +69,8 @@ const std::map<std::string, std::string>& builtin_scripts() {
   return scripts;
 }
 
-// A function of `count` bindings.
+}  // namespace
+
 std::string long_chain(int count) {
   std::string text =
       "@I.ir_module\nclass M:\n    @R.function\n    def main(x: R.Tensor((64,), \"float32\")):\n"
@@ -80,7 +81,7 @@ std::string long_chain(int count) {
          fmt::format("            s = R.sum(v{})\n            R.output(s)\n        return s\n", count - 1);
 }
 
-const char* const spinning =
+const char* const spinning_program =
     "@T.prim_func\n"
     "def spin(A: T.Buffer((8,), \"float32\"), B: T.Buffer((8,), \"float32\")):\n"
     "    for i, j, k, l in T.grid(8, 100000, 100000, 100000):\n"
@@ -90,7 +91,7 @@ const char* const spinning =
     "                B[vi] = T.float32(0)\n"
     "            B[vi] = T.exp(B[vi] * T.float32(0.5)) + A[vi]\n";
 
-const char* const training =
+const char* const training_program =
     "@I.ir_module\nclass Line:\n    @R.function\n"
     "    def main(x: R.Tensor((16, 8), \"float32\"), w: R.Tensor((8, 1), \"float32\")):\n"
     "        with R.dataflow():\n            y = R.matmul(x, w)\n            R.output(y)\n        return y\n"
@@ -99,7 +100,7 @@ const char* const training =
     "r = train(Line.main, data=(x, y), loss=\"mse\", optimizer=\"sgd(lr=0.01)\", epochs=1000000, "
     "batch_size=16)\n";
 
-}  // namespace
+std::map<std::string, std::string> scripts_of_builtins() { return builtin_scripts(); }
 
 std::vector<std::string> builtins_without_phase() {
   std::vector<std::string> missing;
@@ -124,11 +125,11 @@ std::vector<Phase> all_phases() {
       {"compile", {"call", "s.relish", "main", "--arg", "x=ones"}, long_chain(12000), {}, "", ""},
       {"run interpreted",
        {"call", "s.relish", "spin", "--arg", "A=ones", "--tier", "interp"},
-       spinning,
+       spinning_program,
        {},
        "",
        ""},
-      {"run compiled", {"call", "s.relish", "spin", "--arg", "A=ones"}, spinning, {}, "", ""},
+      {"run compiled", {"call", "s.relish", "spin", "--arg", "A=ones"}, spinning_program, {}, "", ""},
       {"compare", run, shared_list("x") + shared_list("y") + "while True:\n    b = x == y\n", {}, "", ""},
       {"order", run, shared_list("x") + shared_list("y") + "while True:\n    b = x < y\n", {}, "", ""},
       {"show a shared list", run, shared_list("x") + "while True:\n    x\n", {}, "", ""},
@@ -138,8 +139,8 @@ std::vector<Phase> all_phases() {
        {},
        "",
        "unread"},
-      {"train with a log that nobody reads", run, training, {}, "", "unread"},
-      {"train", run, training, {}, "", ""},
+      {"train with a log that nobody reads", run, training_program, {}, "", "unread"},
+      {"train", run, training_program, {}, "", ""},
       {"run of a file that runs", run, "run(\"s.relish\")\n", {}, "", ""},
       {"grow",
        run,

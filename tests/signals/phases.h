@@ -1,6 +1,7 @@
 // What a signal may meet: programs that are long in one kind of work each. Every built-in of scripts has one.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,13 @@ struct Phase {
 };
 
 std::vector<Phase> all_phases();
+// By the name of the built-in, a script that is long in its calls.
+std::map<std::string, std::string> scripts_of_builtins();
+// A module M whose function main has `count` bindings.
+std::string long_chain(int count);
+// A loop nest `spin` that does not end, and a job that does not.
+extern const char* const spinning_program;
+extern const char* const training_program;
 // Built-ins of scripts without a phase: none.
 std::vector<std::string> builtins_without_phase();
 

@@ -114,6 +114,15 @@ std::vector<std::string> callers_of(const Module& module, const std::string& nam
   return callers;
 }
 
+// Whether "lib.f" is the function.
+bool is_function_of(const Workspace& workspace, const std::string& path, const FunctionReference& function) {
+  const std::size_t dot = path.rfind('.');
+  if (dot == std::string::npos || path.substr(dot + 1) != function.name) return false;
+  const ScriptValue* held = workspace.script().environment().find(path.substr(0, dot));
+  const auto* module = held ? held->as<ModulePtr>() : nullptr;
+  return module && *module == function.module;
+}
+
 std::vector<std::string> derived_from(const Workspace& workspace, const FunctionReference& function) {
   std::vector<std::string> derived;
   for (const GlobalFunction& other : function.module->functions) {
@@ -122,6 +131,42 @@ std::vector<std::string> derived_from(const Workspace& workspace, const Function
       derived.push_back(name_of(other));
   }
   return derived;
+}
+
+// Of the modules that other names stand for, in which the very function stands too: who calls it there, and
+// what was made from it, as "N.f".
+struct Elsewhere {
+  std::vector<std::string> callers, derived;
+};
+
+Elsewhere uses_elsewhere(const Workspace& workspace, const FunctionReference& function) {
+  Elsewhere found;
+  const GlobalFunction& asked = *function.module->find(function.name);
+  const Environment& environment = workspace.script().environment();
+  for (const std::string& name : environment.names()) {
+    if (kind_name(*environment.peek(name)) != "module") continue;
+    const ModulePtr module = *environment.find(name)->as<ModulePtr>();
+    if (module == function.module) continue;
+    const GlobalFunction* same = module->find(function.name);
+    if (same && *same == asked)
+      for (const std::string& caller : callers_of(*module, function.name))
+        found.callers.push_back(name + "." + caller);
+    for (const GlobalFunction& other : module->functions) {
+      const OriginPtr origin = workspace.origins().of(other);
+      const GlobalFunction* own = function.module->find(name_of(other));
+      if (origin && origin->source_function == asked && !(own && *own == other))
+        found.derived.push_back(name + "." + name_of(other));
+    }
+  }
+  // Free functions have those of modules by copies.
+  const ModulePtr& free = workspace.script().free_functions();
+  const auto& around = workspace.state().around;
+  for (const std::string& name : free&& around ? free->names() : std::vector<std::string>()) {
+    const auto linked = around->linked.find(name);
+    if (linked == around->linked.end() || !is_function_of(workspace, linked->second, function)) continue;
+    for (const std::string& caller : callers_of(*free, name)) found.callers.push_back(caller);
+  }
+  return found;
 }
 
 bool is_stale(const Workspace& workspace, const Module& module, const std::string& name) {
@@ -190,20 +235,38 @@ ScriptValue run_info(Invocation& invocation) {
   return text;
 }
 
-// The inputs on the way here whose statements mention the name.
-std::string mentions_of(const Workspace& workspace, const std::string& name) {
-  std::string text;
+bool mentions_name(std::string_view text, const std::string& name) {
   const auto is_part = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; };
-  for (const std::size_t id : workspace.log().way_to(workspace.log().present())) {
-    const LogNode& node = workspace.log().node(id);
-    const auto written = node.made_by.plain();
-    bool found = false;
-    for (std::size_t at = 0; written && !found && (at = written->find(name, at)) != std::string::npos; ++at) {
-      const bool begins = at == 0 || !is_part((*written)[at - 1]);
-      const std::size_t end = at + name.size();
-      found = begins && (end >= written->size() || !is_part((*written)[end]));
+  for (std::size_t at = 0; (at = text.find(name, at)) != std::string_view::npos; ++at) {
+    const bool begins = at == 0 || (!is_part(text[at - 1]) && text[at - 1] != '.');
+    const std::size_t end = at + name.size();
+    if (begins && (end >= text.size() || !is_part(text[end]))) return true;
+  }
+  return false;
+}
+
+// The inputs on the way here whose statements mention the name, also those that only showed something.
+std::string mentions_of(const Workspace& workspace, const std::string& name) {
+  constexpr std::size_t most_characters = 60;
+  std::string text;
+  const auto add = [&](const std::string& line) { text += (text.empty() ? "" : "\n") + line; };
+  const auto add_shown = [&](const LogNode& node) {
+    const std::string shown = node.shown.plain().value_or("");
+    for (std::size_t at = 0; at < shown.size();) {
+      const std::size_t end = std::min(shown.find('\n', at), shown.size());
+      const std::string_view line = std::string_view(shown).substr(at, end - at);
+      if (mentions_name(line, name))
+        add(fmt::format("behind [{}] {}", node.input, printable(line, most_characters)));
+      at = end + 1;
     }
-    if (found) text += fmt::format("{}[{}] {}", text.empty() ? "" : "\n", node.input, title_of(node));
+  };
+  const Log& log = workspace.log();
+  add_shown(log.node(Log::root));
+  for (const std::size_t id : log.way_to(log.present())) {
+    const LogNode& node = log.node(id);
+    if (mentions_name(node.made_by.plain().value_or(""), name))
+      add(fmt::format("[{}] {}", node.input, title_of(node)));
+    add_shown(node);
   }
   return text;
 }
@@ -233,18 +296,22 @@ ScriptValue run_uses(Invocation& invocation) {
     const std::string lines = lines_with(*function, asked.binding);
     return lines.empty() ? fmt::format("no binding uses {}", asked.binding) : lines;
   }
-  if (!function || asked.text == asked.root) {
-    const std::string mentions = mentions_of(workspace, asked.root);
-    if (!function) return mentions.empty() ? "no statement mentions it" : mentions;
-  }
-  const std::vector<std::string> callers = callers_of(*function->module, function->name);
-  const std::vector<std::string> derived = derived_from(workspace, *function);
-  if (callers.empty() && derived.empty()) return fmt::format("nothing calls {}", asked.text);
   std::string text;
-  if (!callers.empty()) text = fmt::format("called by {}", fmt::join(callers, ", "));
-  if (!derived.empty())
-    text += fmt::format("{}source of {}", text.empty() ? "" : "\n", fmt::join(derived, ", "));
-  return text;
+  const auto add = [&](std::string_view what, std::vector<std::string> names,
+                       const std::vector<std::string>& more) {
+    names.insert(names.end(), more.begin(), more.end());
+    if (!names.empty())
+      text += fmt::format("{}{} {}", text.empty() ? "" : "\n", what, fmt::join(names, ", "));
+  };
+  if (function) {
+    const Elsewhere elsewhere = uses_elsewhere(workspace, *function);
+    add("called by", callers_of(*function->module, function->name), elsewhere.callers);
+    add("source of", derived_from(workspace, *function), elsewhere.derived);
+  }
+  const std::string mentioned = mentions_of(workspace, function ? asked.text : asked.root);
+  if (!mentioned.empty()) text += (text.empty() ? "" : "\n") + mentioned;
+  if (!text.empty()) return text;
+  return function ? fmt::format("nothing calls {}", asked.text) : std::string("no statement mentions it");
 }
 
 ScriptValue run_where(Invocation& invocation) {

@@ -11,6 +11,7 @@
 #include <sched.h>
 
 #include "jit/jit.h"
+#include "shell/commands/run/arguments_of_both.h"
 #include "shell/commands/subject.h"
 #include "shell/program/call_values.h"
 #include "shell/script/convert.h"
@@ -298,14 +299,6 @@ FunctionReference other_function(const Invocation& invocation, const std::string
                        colon == std::string::npos ? function : written.substr(colon + 1));
 }
 
-// Its arguments: by the options of the call, else the very same values.
-std::vector<Value> other_arguments(const Invocation& invocation, const FunctionReference& other,
-                                   std::vector<Value> same) {
-  const bool given = invocation.given("arg") || invocation.given("params") || invocation.given("dim");
-  if (!given && !same.empty()) return same;
-  return make_arguments(*other.module, other.name, call_inputs(invocation));
-}
-
 ScriptValue run(Invocation& invocation) {
   Session& session = invocation.session;
   std::string function = function_of(invocation);
@@ -315,21 +308,22 @@ ScriptValue run(Invocation& invocation) {
   if (invocation.given("runs") && invocation.integer("runs", 0) < 1)
     invocation.refuse_value("runs", "expected at least 1");
   int runs = static_cast<int>(std::clamp<std::int64_t>(invocation.integer("runs", 0), 0, most_runs));
-  std::vector<Value> arguments = call_arguments(invocation, function);
-  const bool beside = invocation.given("vs");
-  std::vector<Value> kept = beside ? arguments : std::vector<Value>();
+  std::optional<FunctionReference> other;
+  if (invocation.given("vs")) other = other_function(invocation, function);
+  std::optional<ArgumentsOfBoth> both;
+  if (other) both.emplace(invocation, FunctionReference{invocation.module, function}, *other);
+  std::vector<Value> arguments = both ? both->of_first() : call_arguments(invocation, function);
+  std::vector<Value> others = both ? both->of_second(arguments) : std::vector<Value>();
   ScriptValue timing =
       dict_of(measure(session, invocation.module, function, std::move(arguments), carries, runs), session);
   const bool script = invocation.surface == Surface::Script;
   bool json = invocation.flag("json");
-  if (!beside) {
+  if (!other) {
     if (script) return timing;
     return json ? ScriptValue(json_of(timing).dump()) : ScriptValue(line_of(function, timing));
   }
-  const FunctionReference other = other_function(invocation, function);
-  std::vector<Value> others = other_arguments(invocation, other, std::move(kept));
   ScriptValue other_timing =
-      dict_of(measure(session, other.module, other.name, std::move(others), carries, runs), session);
+      dict_of(measure(session, other->module, other->name, std::move(others), carries, runs), session);
   double ratio = *real_of(*timing.find("median_ms")) / *real_of(*other_timing.find("median_ms"));
   if (script) {
     std::vector<std::pair<ScriptValue, ScriptValue>> items = timing.dictionary()->items;
@@ -340,10 +334,10 @@ ScriptValue run(Invocation& invocation) {
   if (!json)
     return fmt::format("{}\n{}\nratio {:.3f}", line_of(function, timing),
                        line_of(invocation.text("vs"), other_timing), ratio);
-  nlohmann::ordered_json both = json_of(timing);
-  both["vs"] = json_of(other_timing);
-  both["ratio"] = ratio;
-  return both.dump();
+  nlohmann::ordered_json result = json_of(timing);
+  result["vs"] = json_of(other_timing);
+  result["ratio"] = ratio;
+  return result.dump();
 }
 
 }  // namespace

@@ -11,6 +11,11 @@ constexpr Option options[] = {
     {"stop", OptionKind::Flag, "", "no file is watched any more", 0, in_session},
 };
 
+// Not of what was asked, and not of who stopped it.
+bool is_of_file(const Failure& failure) {
+  return failure.error_class() != ErrorClass::Usage && failure.error_class() != ErrorClass::Interrupted;
+}
+
 ScriptValue run(Invocation& invocation) {
   FileChanges& files = invocation.workspace->files();
   if (invocation.flag("stop")) {
@@ -24,11 +29,19 @@ ScriptValue run(Invocation& invocation) {
     fail(ErrorClass::Usage, {}, "command.subject", "reload takes the name of one module or function");
   std::optional<std::string> name;
   if (!invocation.files.empty()) name = invocation.files.front();
-  const std::vector<std::string> told = files.reload(name);
+  const bool watches = invocation.flag("watch");
   std::string text;
-  for (const std::string& line : told) text += (text.empty() ? "" : "\n") + line;
-  if (text.empty()) text = "no function changed";
-  if (invocation.flag("watch")) {
+  try {
+    for (const std::string& line : files.reload(name)) text += (text.empty() ? "" : "\n") + line;
+    if (text.empty()) text = "no function changed";
+  } catch (const Failure& failure) {
+    // Who watches a file mends it later.
+    if (!watches || !is_of_file(failure)) throw;
+    invocation.session.output().flush();
+    invocation.session.report(failure.diagnostics());
+    text = "everything is as it was; it is read when the file has changed";
+  }
+  if (watches) {
     files.watch(name);
     text += "\nwatching; :reload --stop ends it";
   }

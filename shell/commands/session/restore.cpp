@@ -2,9 +2,11 @@
 #include <fmt/ranges.h>
 
 #include "shell/commands/subject.h"
+#include "shell/workspace/saved/archive_lines.h"
 #include "shell/workspace/state_words.h"
 #include "support/counted.h"
 #include "support/failure.h"
+#include "support/render.h"
 #include "support/value_text.h"
 
 namespace relish::commands_restore {
@@ -17,7 +19,13 @@ constexpr Option options[] = {
 ScriptValue run(Invocation& invocation) {
   if (invocation.files.empty())
     fail(ErrorClass::Usage, {}, "restore.path", "restore takes a file: :restore session.rxs");
-  const std::string path = without_quotes(fmt::format("{}", fmt::join(invocation.files, " ")));
+  const std::string path = session_path(without_quotes(fmt::format("{}", fmt::join(invocation.files, " "))),
+                                        {archive_ending, ".relish"});
+  if (holds_statements(path)) {
+    fail(ErrorClass::Usage, {}, "restore.path",
+         fmt::format("'{0}' holds the statements of a session, and not its states; :load {0} runs them",
+                     printable(path)));
+  }
   Workspace& workspace = *invocation.workspace;
   const std::size_t own = workspace.log().size() - 1;
   if (own > 0 && !invocation.flag("overwrite")) {

@@ -10,7 +10,7 @@
 
 #include "frontend/text/scanner.h"
 #include "shell/repl/completion/completion.h"
-#include "shell/repl/completion/input_faults.h"
+#include "shell/repl/faults/input_faults.h"
 
 namespace relish {
 

@@ -31,7 +31,7 @@ std::string list_of(const std::vector<std::string>& items) {
 }
 
 bool is_bound(const Script& script, const std::string& word) {
-  return script.environment().find(word.substr(0, word.find_first_of(".["))) != nullptr;
+  return script.environment().find(word.substr(0, word.find_first_of(".[@"))) != nullptr;
 }
 
 // Whether the text is a value by itself, as on the command line: a literal, zeros, rand(seed=1), @FILE.

@@ -229,8 +229,17 @@ bool SessionInputs::files_changed() {
 bool SessionInputs::reload_changed() {
   FileChanges& files = workspace_.files();
   return as_input([&] {
-    for (const auto& name : files.watched())
-      for (const std::string& line : files.reload(name)) session_.print(line);
+    // A fault in one file is no reason to leave another as it was.
+    std::vector<Diagnostic> faults;
+    for (const auto& name : files.watched()) {
+      try {
+        for (const std::string& line : files.reload(name)) session_.print(line);
+      } catch (const Failure& failure) {
+        if (failure.error_class() == ErrorClass::Interrupted) throw;
+        faults.insert(faults.end(), failure.diagnostics().begin(), failure.diagnostics().end());
+      }
+    }
+    if (!faults.empty()) throw Failure(std::move(faults));
     return true;
   });
 }
@@ -239,8 +248,13 @@ bool SessionInputs::reload_changed() {
 std::optional<bool> SessionInputs::run_loaded(const std::string& words) {
   const CommandWords given = command_words(session_command("load"), "load", words);
   if (given.subjects.size() != 1 || !given.options.empty() || !given.target.empty()) return std::nullopt;
-  const std::string path = without_quotes(given.subjects.front());
-  if (!path.ends_with(".relish") || !file_exists(path)) return std::nullopt;
+  const std::string path = session_path(without_quotes(given.subjects.front()), {".relish", archive_ending});
+  if (!file_exists(path)) return std::nullopt;
+  if (holds_states(path)) {
+    fail(ErrorClass::Usage, {}, "restore.path",
+         fmt::format("'{0}' holds the states of a session; :restore {0} goes on there", printable(path)));
+  }
+  if (!path.ends_with(".relish") && !holds_statements(path)) return std::nullopt;
   const std::string text = read_file(path, limits().max_source_bytes, "--max-source-size");
   if (!text.starts_with(session_heading) && !has_statements(path, text)) return std::nullopt;
   refuse_cycle(path, loading_, "load.cycle", "load", {});
@@ -252,7 +266,8 @@ std::optional<bool> SessionInputs::run_loaded(const std::string& words) {
   return beside(path, text, [&] { return run_parts(path, text); });
 }
 
-bool SessionInputs::run_file(const std::string& path) {
+bool SessionInputs::run_file(const std::string& written) {
+  const std::string path = session_path(written, {archive_ending, ".relish"});
   if (path.ends_with(archive_ending)) {
     return as_input([&] {
       restore(path);

@@ -24,7 +24,8 @@ class SessionInputs {
   // A text that nobody types: each of its statements is an input. It may be a copy of a session.
   bool run_text(const std::string& name, const std::string& written);
   // The same of a file. One that :save wrote finds its values beside it, from wherever it is run.
-  bool run_file(const std::string& path);
+  // The endings of sessions may be left out.
+  bool run_file(const std::string& written);
   // Whether a file that is watched is another one than when this was asked last.
   bool files_changed();
   // Reads what changed in the files that are watched, as an input of its own.

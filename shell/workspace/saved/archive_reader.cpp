@@ -154,6 +154,7 @@ class ArchiveReader {
       content.snapshots = log.at("snapshots").get<std::map<std::string, std::size_t>>();
       for (const json& pair : log.at("behind")) content.behind[pair.at(0)] = pair.at(1);
       result_.last_input = log.at("input");
+      content.undone = log.value("undone", std::vector<std::size_t>());
     } catch (const json::exception&) {
       take_bare_log(nodes.rbegin()->first + 1);
     }
@@ -191,6 +192,12 @@ class ArchiveReader {
     for (const auto* names : {&content.branches, &content.snapshots})
       for (const auto& [name, node] : *names) good &= node < count;
     for (const auto& [input, node] : content.behind) good &= node < count;
+    // What was undone are nodes above each other, the lowest a child of the present one.
+    std::size_t above = content.present;
+    for (auto id = content.undone.rbegin(); good && id != content.undone.rend(); ++id) {
+      good = *id > above && *id < count && graph_->parents[*id] == above;
+      above = *id;
+    }
     if (!good) values_->damaged("the graph of states");
   }
 

@@ -147,6 +147,7 @@ class ArchiveWriter {
               {"branches", names.branches},
               {"snapshots", names.snapshots},
               {"behind", std::move(behind)},
+              {"undone", names.undone},
               {"input", workspace_.next_input() - 1}});
   }
 

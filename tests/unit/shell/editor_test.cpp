@@ -393,6 +393,65 @@ TEST_CASE("the arguments of a function's last call serve commands") {
   CHECK(session(":call M.main").find("no value for") != std::string::npos);
 }
 
+TEST_CASE("functions are timed beside each other with the same arguments") {
+  SessionHarness session;
+  session(two_layers);
+  session("x = ones((2, 3)); w = ones((3, 4)) * 2");
+  session("h = M.main(x, w)");
+  session(":bind-params M.main --set w=w");
+  // The call of the function with two parameters says what the one that is left is.
+  CHECK(session(":call M.main") == session("h"));
+  const auto timed = [&](const std::string& line) {
+    const std::string told = session(line);
+    return told.find("'ratio': ") != std::string::npos ? std::string("timed") : told;
+  };
+  CHECK(timed(":time M.main --vs M@1.main --runs 2") == "timed");
+  CHECK(timed(":time M@1.main --vs M.main --runs 2") == "timed");
+  CHECK(timed(":time M.main --vs M@1.main --arg x=x --arg w=w --runs 2") == "timed");
+  CHECK(timed(":time M@1.main --vs M.main --arg x=rand --arg w=w --runs 2") == "timed");
+  CHECK(session(":time M.main --vs M@1.main --arg x=x --arg v=w --runs 2")
+            .find("'v' is no parameter of main") != std::string::npos);
+  CHECK(session(":time M.main --vs M@1.main --arg x=x --runs 2").find("main: no value for w") !=
+        std::string::npos);
+  // Parameters of one name get one value, wherever they stand; others go by their places.
+  session(
+      "@R.function\ndef f(a: R.Tensor((2,), \"float32\"), b: R.Tensor((3,), \"float32\")):\n    return "
+      "R.exp(a)\n");
+  session(
+      "@R.function\ndef g(b: R.Tensor((3,), \"float32\"), a: R.Tensor((2,), \"float32\")):\n    return "
+      "R.exp(b)\n");
+  session(
+      "@R.function\ndef h(p: R.Tensor((2,), \"float32\"), q: R.Tensor((3,), \"float32\")):\n    return "
+      "R.exp(q)\n");
+  session("f(ones((2,)), ones((3,)))");
+  CHECK(timed(":time f --vs g --runs 2") == "timed");
+  CHECK(timed(":time f --vs h --runs 2") == "timed");
+}
+
+TEST_CASE("who uses a function is told, wherever it is") {
+  SessionHarness session;
+  session(
+      "@I.ir_module\nclass M:\n    @R.function\n    def main(x: R.Tensor((2,), \"float32\")):\n        return "
+      "R.sum(R.exp(x))\n");
+  session("G = gradient(M.main)");
+  CHECK(session(":uses G.main_adjoint") == "nothing calls G.main_adjoint\n");
+  session("J = jvp(G.main_adjoint)");
+  session("G.main_adjoint(ones((2,)))");
+  session("def twice(x):\n    return G.main_adjoint(x), G.main_adjoint(x)\n");
+  const std::string used = session(":uses G.main_adjoint");
+  INFO(used);
+  CHECK(used.find("source of J.main_adjoint_jvp\n") != std::string::npos);
+  CHECK(used.find("[4] J = jvp(G.main_adjoint)\n") != std::string::npos);
+  CHECK(used.find("behind [4] G.main_adjoint(ones((2,)))\n") != std::string::npos);
+  CHECK(used.find("[6] def twice(x):\n") != std::string::npos);
+  CHECK(used.find("called by") == std::string::npos);
+  CHECK(session(":uses M.main").starts_with("source of G.main_adjoint, J.main_adjoint\n"));
+  // By a copy in a free function.
+  session("@R.function\ndef outer(x: R.Tensor((2,), \"float32\")):\n    y = G.main(x)\n    return y\n");
+  CHECK(session(":uses G.main").find("called by outer\n") != std::string::npos);
+  CHECK(session(":uses main_adjoint").starts_with("TypeError"));
+}
+
 TEST_CASE("a function is edited elsewhere and comes back into its module") {
   SessionHarness session;
   session(

@@ -5,8 +5,8 @@
 #include <chrono>
 
 #include "shell/repl/completion/hole_completion.h"
-#include "shell/repl/completion/input_faults.h"
 #include "shell/repl/editor/screen.h"
+#include "shell/repl/faults/input_faults.h"
 #include "support/failure.h"
 #include "tests/unit/shell/session_harness.h"
 
@@ -64,6 +64,69 @@ TEST_CASE("faults of the reader and of types in what is typed") {
   CHECK(faults_in(session, ":undo ((") == "");
   CHECK(faults_in(session, "x = load(\"none.relish\")\n") == "");
   CHECK(faults_in(session, "   ") == "");
+}
+
+TEST_CASE("faults of statements are found before they run") {
+  SessionHarness session;
+  session(typed_header + "    y = R.matmul(x, w)\n    return y\n");
+  session(
+      "@I.ir_module\nclass M:\n    @R.function\n    def main(x: R.Tensor((\"n\", 3), \"float32\"), w: "
+      "R.Tensor((3, 4), \"float32\")):\n        return R.matmul(x, w)\n");
+  session("x = ones((2, 3)); w = ones((3, 4)); count = 5; xs = [1, 2]; d = {'a': 1}");
+  session(":snapshot before");
+  const std::size_t states = session.workspace().log().size();
+  const auto told = [&](const std::string& text) { return faults_in(session, text); };
+  // Names.
+  CHECK(told("y = xx + 1") == "xx: unknown name 'xx'; did you mean 'x'?\n");
+  CHECK(told("print(cout)").starts_with("cout: unknown name 'cout'; did you mean 'count'?"));
+  CHECK(told("y = countt.T").starts_with("countt.T: unknown name 'countt'"));
+  CHECK(told("coutn(3)").starts_with("coutn: unknown name 'coutn'"));
+  CHECK(told("y = np.zeros(3)").starts_with("np.zeros: 'np.zeros' is a name of another library"));
+  CHECK(told("y = later\nlater = 1").starts_with("later: unknown name"));
+  CHECK(told("del x\ny = x") == "");  // the session has it: the run says it
+  CHECK(told("y = 1\nz = y + count\nfor i in xs:\n    k = i\nprint(k, i, z)") == "");
+  CHECK(told("def g(a):\n    b = a + later\n    return b\nlater = 2\ng(1)") == "");
+  CHECK(told("z = [i + count for i in xs if i > 1]; q = lambda a, b=1: a + b; h = f\"{count:3d} {x}\"") ==
+        "");
+  CHECK(told("z = [j for i in xs]").starts_with("j: unknown name"));
+  CHECK(told("z = x@before + x@1 + M@before.main(x, w)\n_\n_3") == "");
+  CHECK(told("import tvm\nhelp(gradient)\ndonate(x)\nz = R.exp(w)\nprint(relish.sum)") == "");
+  CHECK(told("main(x, w)") == "");  // as M.main may be called
+  // Arguments.
+  CHECK(told("gradient(M.main, wtr=[\"x\"])").starts_with("wtr: gradient: unknown option 'wtr'"));
+  CHECK(told("def g(a):\n    return gradient(a, wtr=[])").starts_with("wtr: gradient: unknown option"));
+  CHECK(told("M.main(x, v=w)").starts_with("w: main: unknown argument 'v'"));
+  CHECK(told("M.main(x)").starts_with("M.main(x): main: the argument 'w' is missing"));
+  CHECK(told("M.main(x, w, x)").starts_with("x: main: found 3 arguments; expected 2: x, w"));
+  CHECK(told("M.mian(x, w)").find("module 'M' has no function 'mian'; did you mean 'main'?") !=
+        std::string::npos);
+  CHECK(told("y = R.exq(x)").starts_with("R.exq: unknown operator 'R.exq'"));
+  CHECK(told("R.sum(unknown_here, axsi=1)").find("axsi") != std::string::npos);
+  CHECK(told("M.main(*xs)\nR.add(**d)") == "");
+  // Shapes.
+  CHECK(told("R.matmul(x, x)").find("R.matmul(x, x): ") == 0);
+  CHECK(told("y = x + w").starts_with("x + w: "));
+  CHECK(told("y = x @ w\nz = y @ w").starts_with("y @ w: "));
+  CHECK(told("y = ones((4, 4))\nM.main(y, w)").starts_with("y: argument 'x' of main"));
+  CHECK(told("y = M.main(x, w)\nz = R.matmul(y, w)").starts_with("R.matmul(y, w): "));
+  CHECK(told("f(x, zeros(3, 5))").starts_with("zeros(3, 5): argument 'w' of f"));
+  CHECK(told("y = tensor([[1.0, 2.0], [3.0]])").find("expected equal lengths") != std::string::npos);
+  CHECK(told("n = x.shape[0]\ny = zeros((n + 1, count))\nz = -y @ ones((count, 2))\nz += ones((3, 1))") ==
+        "");
+  CHECK(told("n = x.shape[0]\ny = zeros((n + 1, count))\nz = y @ ones((4, 2))").starts_with("y @ ones"));
+  // What may be something else in another round, or another way, is not known.
+  CHECK(told("for i in xs:\n    x = R.concat((x, x), axis=1)\ny = x @ w") == "");
+  CHECK(told("if count > 3:\n    x = ones((7, 3))\nelse:\n    x = 1\ny = x @ w") == "");
+  CHECK(told("if count > 3:\n    y = x @ x\n").starts_with("x @ x: "));
+  CHECK(told("xs.append(3)\nys = zeros(xs)\nxs[0] = 5\nzeros(xs) + ys") == "");
+  CHECK(told("y = 1 // 0\nz = R.reshape(x, (2, count, -1))").starts_with("R.reshape(x, (2, count, -1)): "));
+  // Functions of the text itself.
+  CHECK(told(typed_header + "    y = R.matmul(x, w)\n    return y\nf(x, x)\n").find("x: argument 'w' of f") !=
+        std::string::npos);
+  // Nothing ran, and what stands is as it was.
+  CHECK(session.workspace().log().size() == states);
+  CHECK(session("x.shape") == "(2, 3)\n");
+  CHECK(session("y").starts_with("TypeError"));
 }
 
 TEST_CASE("reading of what is typed ends when a key comes") {

@@ -360,6 +360,59 @@ TEST_CASE("what no session wrote is not replaced, and not restored") {
   CHECK(fresh(":restore").starts_with("UsageError"));
 }
 
+TEST_CASE("what was undone can be redone behind a restore") {
+  TemporaryFolder folder;
+  const std::string path = folder.file("s.rxs");
+  SessionHarness first;
+  for (const char* input : {"a = 1", "a = 2", "a = 3", "a = 4"}) first(input);
+  first(":undo 2");
+  first(":save " + path);
+  SessionHarness second;
+  second(":restore " + path);
+  CHECK(second("a") == "2\n");
+  CHECK(second(":redo").starts_with("now at state 3"));
+  CHECK(second("a") == "3\n");
+  CHECK(second(":redo").starts_with("now at state 4"));
+  CHECK(second(":redo").starts_with("nothing to redo"));
+  second(":undo 3");
+  second("a = 5");
+  CHECK(second(":redo").starts_with("nothing to redo"));
+}
+
+TEST_CASE("a session is found by the name that it was saved by") {
+  TemporaryFolder folder;
+  const std::string plain = folder.file("s6"), states = folder.file("s7");
+  SessionHarness first;
+  first("a = 1");
+  first("b = a + 1");
+  CHECK(first(":save " + plain).starts_with("saved 2 inputs in " + plain));
+  first(":save " + states + ".rxs");
+  SessionHarness second;
+  CHECK(second(":load " + plain).empty());
+  CHECK(second("b") == "2\n");
+  CHECK(second(":restore " + plain) == "UsageError: '" + plain +
+                                           "' holds the statements of a session, and not its states; :load " +
+                                           plain + " runs them");
+  SessionHarness third;
+  CHECK(third(":load " + states)
+            .starts_with("UsageError: '" + states + ".rxs' holds the states of a session; "));
+  CHECK(third(":restore " + states).starts_with("restored 2 states"));
+  CHECK(third("b") == "2\n");
+  first(":save " + folder.file("s8.relish"));
+  SessionHarness fourth;
+  CHECK(fourth(":load " + folder.file("s8")).empty());
+  CHECK(fourth("b") == "2\n");
+  SessionHarness fifth;
+  CHECK(fifth.inputs().run_file(states));
+  CHECK(fifth("b") == "2\n");
+  // The very name counts first, and data are data.
+  folder.put("s7", "# a text\n");
+  SessionHarness sixth;
+  CHECK(sixth(":restore " + states).find("DataError") != std::string::npos);
+  sixth("save({'w': ones((2,))}, '" + folder.file("w.npz") + "')");
+  CHECK(sixth(":load " + folder.file("w.npz")) == "w = load(\"" + folder.file("w.npz") + "\")\n");
+}
+
 TEST_CASE("a session of large tensors is restored at once", "[.][full]") {
   TemporaryFolder folder;
   const std::string path = folder.file("large.rxs");

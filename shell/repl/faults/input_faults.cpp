@@ -1,5 +1,5 @@
 // Reading of what is typed, with what the session knows.
-#include "shell/repl/completion/input_faults.h"
+#include "shell/repl/faults/input_faults.h"
 
 #include <algorithm>
 
@@ -7,6 +7,7 @@
 
 #include "frontend/reader.h"
 #include "frontend/text/scanner.h"
+#include "shell/repl/faults/statement_check.h"
 #include "shell/repl/inputs/input_parts.h"
 #include "shell/workspace/workspace.h"
 #include "support/failure.h"
@@ -57,15 +58,25 @@ std::vector<InputFault> input_faults(Workspace& workspace, std::string_view text
   options.goes_on = goes_on;
   Diagnostics diagnostics;
   const std::uint32_t source = Sources::instance().add("<typed>", std::string(text) + "\n");
-  read_source(source, options, diagnostics);
+  const ReadResult read = read_source(source, options, diagnostics);
   std::vector<InputFault> faults;
-  for (const Diagnostic& diagnostic : diagnostics.all()) {
-    if (faults.size() == most_faults) break;
-    if (diagnostic.span.file != source || !is_wanted(diagnostic, missing, last_line)) continue;
-    const std::size_t begin = std::min<std::size_t>(diagnostic.span.begin, text.size());
-    faults.push_back(
-        {begin, std::clamp<std::size_t>(diagnostic.span.end, begin, text.size()), diagnostic.message});
-  }
+  const auto add = [&](Span span, const std::string& message) {
+    const std::size_t begin = std::min<std::size_t>(span.begin, text.size());
+    const std::size_t end = std::clamp<std::size_t>(span.end, begin, text.size());
+    // One fault may be found in two ways.
+    const bool known = std::any_of(faults.begin(), faults.end(), [&](const InputFault& other) {
+      return other.begin < end && begin < other.end;
+    });
+    if (span.file == source && !known && faults.size() < most_faults) faults.push_back({begin, end, message});
+  };
+  for (const Diagnostic& diagnostic : diagnostics.all())
+    if (is_wanted(diagnostic, missing, last_line)) add(diagnostic.span, diagnostic.message);
+  check_statements(workspace, read, !diagnostics.has_errors(), goes_on,
+                   [&](Span span, const std::string& message) {
+                     if (missing != Missing::Bracket || span.end <= last_line) add(span, message);
+                   });
+  std::stable_sort(faults.begin(), faults.end(),
+                   [](const InputFault& a, const InputFault& b) { return a.begin < b.begin; });
   return faults;
 }
 
