@@ -73,9 +73,11 @@ FileFormat file_format_of(const std::string& path);
 NamedTensors read_tensors(const std::string& path_and_entry);
 
 void write_npy(const std::string& path, const Tensor& tensor);
-void write_npz(
-    const std::string& path,
-    const NamedTensors& tensors);  // entries stored, fixed time stamps: same bytes for same tensors
+// Entries stored, fixed time stamps: same bytes for same tensors. The comment stands behind the entries,
+// where NumPy does not look.
+inline constexpr std::size_t most_npz_comment_bytes = 65535;
+void write_npz(const std::string& path, const NamedTensors& tensors, const std::string& comment = "");
+std::string npz_comment(const std::string& path);
 // With a `checksum_key` the metadata get an entry of that name: the SHA-256 of the whole file with zeros in
 // place of these digits.
 void write_safetensors(const std::string& path, const NamedTensors& tensors,

@@ -10,6 +10,7 @@ constexpr ProposalPlace in_statements = ProposalPlace::Statement, in_functions =
 constexpr std::string_view of_all = ", which divides by n; PyTorch's divides by n - 1";
 constexpr std::string_view lower_median = ", which is the lower of the two in the middle";
 constexpr std::string_view one_device = ", which is on the one device there is";
+constexpr std::string_view a_new_value = ", which is a new value";
 constexpr std::string_view values_alone = ", which gives the values alone";
 constexpr std::string_view all_axes = ", which lists all axes where there are more than two";
 constexpr std::string_view by_sections = ", which takes the number of parts, or the places where they begin";
@@ -19,6 +20,10 @@ constexpr ForeignCallRow tensor_rows[] = {
     {"resize", NumPy, "", ""},
     {"char", NumPy, "", ""},
     {"select", NumPy, "", ""},
+    {"insert", NumPy, "", ""},
+    {"asfarray", NumPy, "", ""},
+    {"cdouble", NumPy, "", ""},
+    {"cfloat", NumPy, "", ""},
     {"put", NumPy, "", ""},
     {"cast", NumPy, "", ""},
     // Shapes.
@@ -69,6 +74,24 @@ constexpr ForeignCallRow tensor_rows[] = {
     {"column_stack", Any, "arrays", "R.concat({arrays}, axis=1)",
      ", which is R.stack with axis=1 for vectors"},
     {"append", NumPy, "x, y, axis", "R.concat(({x}, {y}), axis={axis})"},
+    // Methods of lists, which no other library's tensors have.
+    {"append", Torch, "x/1, y/1", "R.concat(({x}, {y}), axis=0)", a_new_value},
+    {"append", Torch, "x/2, y/2", "R.concat(({x}, {y}), axis=0)", a_new_value},
+    {"append", Torch, "x/1, y/0", "R.concat(({x}, R.expand_dims({y}, 0)), axis=0)", a_new_value},
+    {"append", Torch, "x/2, y/1", "R.concat(({x}, R.expand_dims({y}, 0)), axis=0)", a_new_value},
+    {"append", Torch, "x/1, y&", "R.concat(({x}, tensor({y}, {x}.dtype)), axis=0)", a_new_value,
+     in_statements},
+    {"append", Torch, "x/2, y&", "R.concat(({x}, tensor([{y}], {x}.dtype)), axis=0)", a_new_value,
+     in_statements},
+    {"append", Torch, "x/1, y^", "R.concat(({x}, tensor([{y}], {x}.dtype)), axis=0)", a_new_value,
+     in_statements},
+    {"extend", Torch, "x/1, y/1", "R.concat(({x}, {y}), axis=0)", a_new_value},
+    {"extend", Torch, "x/2, y/2", "R.concat(({x}, {y}), axis=0)", a_new_value},
+    {"extend", Torch, "x/1, y^", "R.concat(({x}, tensor({y}, {x}.dtype)), axis=0)", a_new_value,
+     in_statements},
+    {"insert", Torch, "x/1, i, y^", "R.concat(({x}[:{i}], tensor([{y}], {x}.dtype), {x}[{i}:]), axis=0)",
+     a_new_value, in_statements},
+    {"pop", Torch, "x", "{x}[-1]", ", and what is left is a slice, [:-1]", in_statements},
     {"split", NumPyAlone, "x, parts, axis?", "R.split({x}, {parts}{, axis=axis})"},
     {"array_split", NumPy, "x, parts, axis?", "R.split({x}, {parts}{, axis=axis})", by_sections},
     {"split", Torch, "x, sizes&", "R.split({x}, [sum({sizes}[:i]) for i in range(1, len({sizes}))], axis=0)",

@@ -121,9 +121,9 @@ struct ForeignAnswer {
 using enum ForeignRow::Kind;
 
 constexpr ForeignAnswer foreign_answers[] = {
-    {"Adagrad", Words, "the optimizer adagrad of train"},
-    {"Adam", Words, "the optimizer adam of train"},
-    {"AdamW", Words, "the optimizer adamw of train"},
+    {"Adagrad", Words, "optimizer=\"adagrad\" in train or setup_trainer"},
+    {"Adam", Words, "optimizer=\"adam\" in train or setup_trainer"},
+    {"AdamW", Words, "optimizer=\"adamw\" in train or setup_trainer"},
     {"AvgPool2d", Expression, "R.nn.avg_pool2d(images, pool_size=[2, 2], strides=[2, 2])"},
     {"BatchNorm2d", Words, "R.nn.batch_norm, whose statistics are parameters"},
     {"Conv2d", Expression, "R.nn.conv2d(images, kernels)"},
@@ -141,9 +141,9 @@ constexpr ForeignAnswer foreign_answers[] = {
     {"Module", Words, "a class M with @I.ir_module, or a function"},
     {"PRNGKey", Words, "the built-in key(0)"},
     {"RMSNorm", Expression, "R.nn.rms_norm(x, v, axes=[-1])"},
-    {"RMSprop", Words, "the optimizer rmsprop of train"},
+    {"RMSprop", Words, "optimizer=\"rmsprop\" in train or setup_trainer"},
     {"ReLU", Expression, "R.nn.relu(x)"},
-    {"SGD", Words, "the optimizer sgd of train"},
+    {"SGD", Words, "optimizer=\"sgd\" in train or setup_trainer"},
     {"Sequential", Words, "a function that calls one operator after the other"},
     {"SiLU", Expression, "R.nn.silu(x)"},
     {"Sigmoid", Expression, "R.sigmoid(x)"},
@@ -359,6 +359,7 @@ constexpr ForeignAnswer foreign_answers[] = {
     {"roll", Expression, "R.concat((R.split(x, 2, axis=0)[1], R.split(x, 2, axis=0)[0]), axis=0)"},
     {"row_stack", Expression, "R.concat((x, y), axis=0)"},
     {"rrelu", Expression, "R.nn.leakyrelu(x)"},
+    {"savez", Words, "the command save"},
     {"scaled_dot_product_attention", Words, "R.nn.attention, whose axes are (batch, sequence, heads, size)"},
     {"scan", Words, "a loop in the function"},
     {"scatter", Expression, "R.scatter_elements(x, indices, y, axis=0)"},

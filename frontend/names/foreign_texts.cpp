@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/operators/op.h"
 #include "stdlib/foreign_names.h"
 #include "stdlib/surface.h"
 #include "support/fix.h"
@@ -62,6 +63,54 @@ std::optional<ForeignProposal> proposal_of(const ast::Call& call, ProposalPlace 
   return written_call(callee->name, library.value_or(ForeignLibrary::Any), arguments, place);
 }
 
+// Whether one letter more, less or another, or two that are exchanged, make the one word of the other.
+bool is_one_slip(std::string_view a, std::string_view b) {
+  if (a.size() > b.size()) std::swap(a, b);
+  if (b.size() - a.size() > 1) return false;
+  std::size_t front = 0;
+  while (front < a.size() && a[front] == b[front]) ++front;
+  if (a.size() < b.size()) return a.substr(front) == b.substr(front + 1);
+  if (front + 1 < a.size() && a[front] == b[front + 1] && a[front + 1] == b[front])
+    return a.substr(front + 2) == b.substr(front + 2);
+  return front < a.size() && a.substr(front + 1) == b.substr(front + 1);
+}
+
+std::string in_small_letters(std::string_view text) {
+  std::string result(text);
+  for (char& c : result)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return result;
+}
+
+// The word that was meant by a misspelt one: an operator's before others', in its own letters before small
+// ones.
+std::optional<std::string> meant_word(std::string_view written) {
+  constexpr std::size_t least_letters = 4;
+  std::vector<std::string> words;
+  for (const std::string& each : op_names()) words.push_back(each.substr(each.rfind('.') + 1));
+  for (const std::string_view each : words_of_others()) words.emplace_back(each);
+  for (const ForeignCallRow& row : foreign_call_rows()) words.emplace_back(row.word);
+  const std::string small = in_small_letters(written);
+  for (const std::string& word : words)
+    if (word.size() >= least_letters && in_small_letters(word) != small && is_one_slip(word, written))
+      return word;
+  // Capitals are another name, small letters are the one that was meant.
+  for (const std::string& word : words)
+    if (small == written && word != written && in_small_letters(word) == small) return word;
+  return std::nullopt;
+}
+
+// Of a misspelt name of a library, torch.reluu: the word that was meant, with what it is here. Names that are
+// less like are most often others of the library.
+std::string near_name_advice(std::string_view name, ProposalPlace place) {
+  const std::size_t dot = name.rfind('.');
+  const auto meant = meant_word(name.substr(dot + 1));
+  if (!meant) return "";
+  const std::string whole = std::string(name.substr(0, dot + 1)) + *meant;
+  const std::string here = foreign_name_advice(whole, place);
+  return fmt::format("; did you mean '{}'?{}", whole, here.empty() ? "" : here.substr(1));
+}
+
 }  // namespace
 
 std::optional<ForeignLibrary> library_of(const ast::Expr& expr, const IsBound& bound) {
@@ -105,7 +154,8 @@ std::string foreign_name_advice(std::string_view name, ProposalPlace place, bool
   }
   if (const auto op = exact_operator(word))
     return fmt::format("; here it is R.{0}, with arguments of its own: relish doc {0}", *op);
-  return foreign_page_advice(word);
+  if (std::string page = foreign_page_advice(word); !page.empty()) return page;
+  return library ? near_name_advice(name, place) : "";
 }
 
 }  // namespace relish

@@ -28,8 +28,12 @@ class FunctionWriter {
     w_.names.reserve_graph_names();
     if (!w_.text.class_name.empty()) w_.names.reserve(w_.text.class_name);
     if (w_.text.class_name.empty() || w_.text.dialect(Dialect::D2022)) {
-      // Functions are called by their plain names: a variable must not hide one that is called here.
-      for (const std::string& name : global_references(function_)) w_.names.reserve(name);
+      // Functions are called by their plain names: a variable must not hide one that is called here. A
+      // parameter keeps its name, and the function is called through the module.
+      for (const std::string& name : global_references(function_)) {
+        const bool hidden = is_parameter(name);
+        hidden ? static_cast<void>(w_.hidden_globals.insert(name)) : w_.names.reserve(name);
+      }
     }
     name_parameters();
     w_.comments_before(function_.comments);
@@ -55,6 +59,11 @@ class FunctionWriter {
 
  private:
   // --- Names.
+
+  bool is_parameter(const std::string& name) const {
+    return std::any_of(function_.params.begin(), function_.params.end(),
+                       [&](const Var& param) { return identifier(param.name()) == identifier(name); });
+  }
 
   // Callers know parameters by their names, also one that is called as the class is, or `_`.
   void name_parameters() {

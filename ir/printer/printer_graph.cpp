@@ -47,6 +47,10 @@ void write_global(Writer& w, const std::string& name) {
     w.uses_globals |= w.module_alias != w.text.class_name;
     w.out += w.module_alias;
     w.out += '.';
+  } else if (w.hidden_globals.contains(name)) {
+    // Functions outside of a class are one module, of this name.
+    w.out += w.text.class_name.empty() ? "Module" : w.text.class_name;
+    w.out += '.';
   }
   w.out += identifier(name);
 }

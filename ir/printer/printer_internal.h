@@ -98,6 +98,8 @@ struct Writer {
   bool uses_globals = false;  // a global was referred to through the class by `module_alias`
   // What stands for the class: "cls", or its own name where a parameter is called that.
   std::string module_alias = "cls";
+  // Functions whose plain names mean a parameter here.
+  std::unordered_set<std::string> hidden_globals;
   std::vector<ScalarVar> symbols;  // used outside the signature, in order of first use
   std::unordered_set<std::uint64_t> symbol_ids;
   std::unordered_set<std::uint64_t> declared;           // scalar variables that need no declaration

@@ -15,6 +15,7 @@ namespace relish {
 namespace {
 
 constexpr std::string_view npy_suffix = ".npy";
+static_assert(most_npz_comment_bytes == max_zip_comment_bytes);
 
 std::unique_ptr<ByteStream> open_entry(const DataFile& file, const ZipEntry& entry,
                                        const std::string& place) {
@@ -82,8 +83,11 @@ std::vector<std::string> entry_names(const std::string& path) {
 
 NamedTensors read_npz(const std::string& path) { return read_npz_selected(path, nullptr); }
 
-void write_npz(const std::string& path, const NamedTensors& tensors) {
+std::string npz_comment(const std::string& path) { return read_zip_comment(DataFile(path)); }
+
+void write_npz(const std::string& path, const NamedTensors& tensors, const std::string& comment) {
   check_names(path, tensors);
+  RELISH_CHECK(comment.size() <= most_npz_comment_bytes);
   if (tensors.size() > max_zip_entries) {
     fail_at(ErrorClass::Usage, path, "npz.entries",
             fmt::format("{} tensors; an npz file holds at most {}; a safetensors file holds more",
@@ -111,7 +115,7 @@ void write_npz(const std::string& path, const NamedTensors& tensors) {
     }
     std::uint64_t directory_offset = offset;
     for (const ZipRecord& entry : written) put(zip_central_record(entry));
-    put(zip_end_records(written.size(), directory_offset, offset - directory_offset));
+    put(zip_end_records(written.size(), directory_offset, offset - directory_offset, comment));
   });
 }
 

@@ -20,7 +20,6 @@ constexpr std::uint64_t central_header_bytes = 46;
 constexpr std::uint64_t end_bytes = 22;
 constexpr std::uint64_t end64_bytes = 56;
 constexpr std::uint64_t locator64_bytes = 20;
-constexpr std::uint64_t max_comment_bytes = 65535;
 constexpr std::uint32_t in_zip64_field = 0xFFFFFFFF;
 constexpr std::uint64_t max_ratio = 1032;  // of the deflate format itself
 constexpr std::uint64_t max_name_bytes = 4096;
@@ -44,23 +43,35 @@ std::string read_bytes(const DataFile& file, std::uint64_t offset, std::uint64_t
   return bytes;
 }
 
-Directory find_directory(const DataFile& file) {
+// The last bytes of the file, and where in them the record stands that ends an archive; its comment is what
+// follows.
+struct ArchiveTail {
+  std::string bytes;
+  std::uint64_t offset = 0;  // of these bytes in the file
+  std::uint64_t at = 0;
+};
+
+ArchiveTail find_end(const DataFile& file) {
   if (file.size() < end_bytes)
     data_failure(file.path(), "npz.archive", "not an npz file: too short for an archive", file.size());
-  std::uint64_t tail_bytes = std::min(file.size(), end_bytes + max_comment_bytes);
-  std::uint64_t tail_offset = file.size() - tail_bytes;
+  const std::uint64_t tail_bytes = std::min(file.size(), end_bytes + max_zip_comment_bytes);
+  const std::uint64_t tail_offset = file.size() - tail_bytes;
   std::string tail = read_bytes(file, tail_offset, tail_bytes);
   std::uint64_t at = tail_bytes - end_bytes;
   while (true) {
-    bool matches = get<std::uint32_t>(tail, at) == end_signature &&
-                   get<std::uint16_t>(tail, at + 20) == tail_bytes - at - end_bytes;
-    if (matches) break;
+    const bool matches = get<std::uint32_t>(tail, at) == end_signature &&
+                         get<std::uint16_t>(tail, at + 20) == tail_bytes - at - end_bytes;
+    if (matches) return {std::move(tail), tail_offset, at};
     if (at == 0) {
       data_failure(file.path(), "npz.archive",
                    "truncated or not an npz file: the archive's end record is missing", file.size());
     }
     --at;
   }
+}
+
+Directory find_directory(const DataFile& file) {
+  const auto [tail, tail_offset, at] = find_end(file);
   std::uint64_t limit = tail_offset + at;  // the directory ends before it
   if (get<std::uint16_t>(tail, at + 4) != 0 || get<std::uint16_t>(tail, at + 6) != 0) {
     data_failure(file.path(), "npz.archive", "the archive is one part of several", limit + 4);
@@ -166,6 +177,11 @@ std::uint64_t find_data(const DataFile& file, const ZipEntry& entry, int method,
 }
 
 }  // namespace
+
+std::string read_zip_comment(const DataFile& file) {
+  const ArchiveTail end = find_end(file);
+  return end.bytes.substr(end.at + end_bytes);
+}
 
 std::vector<ZipEntry> read_zip_directory(const DataFile& file) {
   Directory directory = find_directory(file);

@@ -8,6 +8,8 @@ namespace relish {
 
 // More are neither read nor written.
 constexpr std::uint64_t max_zip_entries = 10000;
+// What the format has room for.
+constexpr std::uint64_t max_zip_comment_bytes = 65535;
 
 struct ZipEntry {
   std::string name;
@@ -20,5 +22,7 @@ struct ZipEntry {
 
 // In the order of the archive's directory. Throws DataError.
 std::vector<ZipEntry> read_zip_directory(const DataFile& file);
+// What stands behind the archive's last record; most often nothing.
+std::string read_zip_comment(const DataFile& file);
 
 }  // namespace relish

@@ -71,7 +71,8 @@ std::string zip_central_record(const ZipRecord& entry) {
   return record.bytes();
 }
 
-std::string zip_end_records(std::uint64_t entries, std::uint64_t offset, std::uint64_t size) {
+std::string zip_end_records(std::uint64_t entries, std::uint64_t offset, std::uint64_t size,
+                            std::string_view comment) {
   Record record;
   if (offset >= all_ones || size >= all_ones || entries >= 0xFFFF) {
     record.u32(0x06064b50).u64(44).u16(version_zip64).u16(version_zip64).u32(0).u32(0);
@@ -80,7 +81,7 @@ std::string zip_end_records(std::uint64_t entries, std::uint64_t offset, std::ui
   }
   std::uint64_t count = std::min<std::uint64_t>(entries, 0xFFFF);
   record.u32(0x06054b50).u16(0).u16(0).u16(count).u16(count);
-  record.u32(std::min(size, all_ones)).u32(std::min(offset, all_ones)).u16(0);
+  record.u32(std::min(size, all_ones)).u32(std::min(offset, all_ones)).u16(comment.size()).text(comment);
   return record.bytes();
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace relish {
 
@@ -16,7 +17,9 @@ struct ZipRecord {
 
 std::string zip_local_record(const ZipRecord& entry);
 std::string zip_central_record(const ZipRecord& entry);
-// Of a directory of so many entries that has `size` bytes from `offset` on.
-std::string zip_end_records(std::uint64_t entries, std::uint64_t offset, std::uint64_t size);
+// Of a directory of so many entries that has `size` bytes from `offset` on, and the archive's comment, of at
+// most max_zip_comment_bytes.
+std::string zip_end_records(std::uint64_t entries, std::uint64_t offset, std::uint64_t size,
+                            std::string_view comment);
 
 }  // namespace relish

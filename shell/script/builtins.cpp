@@ -254,7 +254,6 @@ ScriptValue call_arg(Script& script, CallArguments& arguments) {
   if (!name.value.string()) {
     fail(ErrorClass::Type, name.span, "arg.place", "arg() takes its name as a string literal");
   }
-  if (fallback && fallback->value.is_none()) fallback = nullptr;
   return script.argument(*name.value.string(), fallback ? &fallback->value : nullptr,
                          type ? type->value.string() : nullptr, arguments.span());
 }
@@ -268,7 +267,7 @@ constexpr Builtin number_table[] = {
     {"round", "round(x, digits=None)", call_round},
     {"print", "print(values…, sep=\" \", end=\"\\n\", full=False)", call_print},
     {"exit", "exit(code=0)", call_exit},
-    {"arg", "arg(name, default) · arg(name, type=\"str\")", call_arg},
+    {"arg", "arg(name, default) · arg(name, type=\"str\") · arg(name)", call_arg},
 };
 
 }  // namespace

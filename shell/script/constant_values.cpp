@@ -91,10 +91,9 @@ std::string arguments_help(const ast::Block& statements) {
           const ast::Argument& argument = call.arguments[i];
           (argument.name == "type" ? type : fallback) = written(*argument.value);
         }
+        const std::string wanted = type.empty() ? "required" : type + ", required";
         text += fmt::format("\n  --set {}={}{}", name->value, fallback.empty() ? "VALUE" : fallback,
-                            !fallback.empty() ? ""
-                            : type.empty()    ? "  (None without it)"
-                                              : fmt::format("  ({}, required)", type));
+                            fallback.empty() ? "  (" + wanted + ")" : "");
       });
     }
   }

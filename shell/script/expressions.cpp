@@ -4,6 +4,7 @@
 
 #include "frontend/module/script_checks.h"
 #include "runtime/format.h"
+#include "shell/foreign_members.h"
 #include "shell/script/builtins.h"
 #include "shell/script/convert.h"
 #include "shell/script/dict_index.h"
@@ -254,7 +255,11 @@ ScriptValue ScriptValues::value_of_attribute(const ast::Attribute& attribute, Sp
   if (auto found = this->attribute(object, attribute.name, span)) return std::move(*found);
   const Span place = attribute.name_span.known() ? attribute.name_span : span;
   if (const auto* module = object.as<ModulePtr>()) {
-    const std::string advice = option_that_adds(**module, attribute.name);
+    std::string advice = option_that_adds(**module, attribute.name);
+    if (advice.empty()) {
+      const std::string* holder = ast::name_of(*attribute.object);
+      advice = foreign_member_advice(**module, holder ? *holder : (*module)->name, attribute.name);
+    }
     fail(ErrorClass::Type, place, "name.unknown",
          fmt::format("module '{}' has no function '{}'{}", (*module)->name, attribute.name,
                      advice.empty() ? did_you_mean(attribute.name, names_in(*module)) : advice));

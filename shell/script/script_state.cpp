@@ -59,6 +59,15 @@ ScriptValue converted(const std::string& name, const std::string& text, const Sc
   return literal ? parse_literal(text, "--set " + name) : ScriptValue(text);
 }
 
+// A value that stands for a type of arg(); null for other words.
+const ScriptValue* value_of_type(std::string_view type) {
+  static const std::vector<std::pair<std::string_view, ScriptValue>> kinds = {
+      {"str", ""}, {"int", 0}, {"float", 0.0}, {"bool", false}, {"list", ScriptValue::list({})}};
+  const auto found =
+      std::find_if(kinds.begin(), kinds.end(), [&](const auto& each) { return each.first == type; });
+  return found == kinds.end() ? nullptr : &found->second;
+}
+
 // Each declaration makes a new list of the free functions, to which the references to all of them are bound
 // anew; those to functions that it left alone are no change.
 bool is_same_own_function(const ScriptValue& known, const ScriptValue& value, const ModulePtr& functions) {
@@ -210,6 +219,8 @@ std::string ScriptState::resolve_path(const std::string& path, Span span) {
   return resolve(path_rules(), path, span);
 }
 
+bool is_argument_type(std::string_view type) { return value_of_type(type) != nullptr; }
+
 ScriptValue ScriptState::argument(const std::string& name, const ScriptValue* fallback,
                                   const std::string* type, Span span) {
   // The last of repeated flags holds. They are the script's, not those of a file that it loads.
@@ -221,15 +232,12 @@ ScriptValue ScriptState::argument(const std::string& name, const ScriptValue* fa
   // The kind is that of the default, or of a value that stands for the type.
   ScriptValue kind = fallback ? *fallback : ScriptValue();
   if (type) {
-    static const std::vector<std::pair<std::string, ScriptValue>> kinds = {
-        {"str", ""}, {"int", 0}, {"float", 0.0}, {"bool", false}, {"list", ScriptValue::list({})}};
-    const auto found =
-        std::find_if(kinds.begin(), kinds.end(), [&](const auto& each) { return each.first == *type; });
-    if (found == kinds.end()) {
+    const ScriptValue* found = value_of_type(*type);
+    if (!found) {
       fail(ErrorClass::Type, span, "arg.type",
            fmt::format("arg: found the type '{}'; expected str, int, float, bool or list", printable(*type)));
     }
-    kind = found->second;
+    kind = *found;
   }
   const auto keep = [&](ScriptValue value) {
     session_.settings().arguments[name] = text_of(value);
@@ -237,9 +245,17 @@ ScriptValue ScriptState::argument(const std::string& name, const ScriptValue* fa
   };
   if (given) return keep(converted(name, *given, kind));
   if (fallback) return keep(*fallback);
-  if (!type) return {};
+  missing_argument(name, span);
+}
+
+void ScriptState::missing_argument(const std::string& name, Span span) const {
   fail(ErrorClass::Usage, span, "arg.missing",
-       fmt::format("the argument '{}' is missing; give it with --set {}=VALUE", printable(name), name));
+       options_.interactive
+           ? fmt::format(
+                 "the argument '{0}' has no value in a session; write arg(\"{0}\", VALUE), or begin the "
+                 "session with relish repl --set {0}=VALUE",
+                 printable(name))
+           : fmt::format("the argument '{}' is missing; give it with --set {}=VALUE", printable(name), name));
 }
 
 NameSlot* ScriptState::slot_of(const ast::Name& name) const {

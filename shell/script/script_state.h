@@ -36,6 +36,9 @@ struct ScriptOptions {
   ScriptObserver* observer = nullptr;
 };
 
+// Whether arg() takes the word as type.
+bool is_argument_type(std::string_view type);
+
 class ScriptState {
  public:
   virtual ~ScriptState() = default;
@@ -59,7 +62,8 @@ class ScriptState {
   // Everything as it is in `to`; it is as in `from` now.
   void go_to(const State& from, const State& to);
 
-  // The value of arg(name, fallback, type=…): `fallback` and `type` may be null.
+  // The value of arg(name, fallback, type=…): `fallback` and `type` may be null. Without a fallback it is
+  // required.
   ScriptValue argument(const std::string& name, const ScriptValue* fallback, const std::string* type,
                        Span span);
   // The path that a script's text names, as it may be opened; PolicyError when it may not.
@@ -69,6 +73,8 @@ class ScriptState {
   ModulePtr load_module(const std::string& path, Span span, bool again = false);
 
  protected:
+  [[noreturn]] void missing_argument(const std::string& name, Span span) const;
+
   ScriptState(Session& session, ScriptOptions options);
 
   // The names of what runs: the script's, or those of a loaded file.

@@ -32,10 +32,22 @@ void refuse_arg_calls(const ast::Block& block) {
   }
 }
 
+// arg("data"), and arg("data", type="str") with a type that there is.
+bool is_required(const ast::Call& call) {
+  if (call.arguments.size() != 2) return call.arguments.size() == 1;
+  const auto* type = call.arguments[1].value->as<ast::StringValue>();
+  return call.arguments[1].name == "type" && type && is_argument_type(type->value);
+}
+
 }  // namespace
 
 void Script::declare_arguments(const ast::Block& statements) {
   std::map<std::string, Span> declared;
+  std::vector<std::pair<std::string, Span>> required;  // without a value
+  const auto is_given = [&](const std::string& name) {
+    const auto& sets = session_.settings().sets;
+    return std::any_of(sets.begin(), sets.end(), [&](const auto& set) { return set.first == name; });
+  };
   for (const ast::Statement& statement : statements) {
     for (const ast::Expr* expr : ast::own_expressions(statement)) {
       // The header of a `while` runs many times, that of an `if` or `for` once.
@@ -47,6 +59,7 @@ void Script::declare_arguments(const ast::Block& statements) {
                name ? "arg() stands in the header of a loop; expected it at top level"
                     : "arg() takes its name as a string literal");
         }
+        if (is_required(call) && !is_given(name->value)) required.emplace_back(name->value, span);
         auto [found, fresh] = declared.emplace(name->value, span);
         if (!fresh) {
           fail(ErrorClass::Type, span, "arg.twice",
@@ -59,6 +72,8 @@ void Script::declare_arguments(const ast::Block& statements) {
     if (const auto* function = statement.as<ast::FunctionDefinition>()) refuse_arg_calls(function->body);
   }
   for (const auto& [name, span] : declared) declared_arguments_.insert(name);
+  // Before anything runs.
+  if (!required.empty()) missing_argument(required.front().first, required.front().second);
 }
 
 // All of it or nothing: what fails leaves the names as they were.

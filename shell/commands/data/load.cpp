@@ -38,7 +38,7 @@ constexpr Option options[] = {
     {"matrix", OptionKind::Flag, "", "a CSV file with a header as one matrix of numbers", 0, in_scripts},
     {"tree", OptionKind::Flag, "",
      "entries of a file as the tree that was saved: \"params.w\" is [\"params\"][\"w\"], and \"states.0\", … are a "
-     "tuple",
+     "list or tuple",
      0, in_scripts},
     {"bytes", OptionKind::Flag, "", "the bytes of any file, as a tensor of uint8", 0, in_scripts},
 };
@@ -50,9 +50,8 @@ constexpr Example examples[] = {
     {"", "layers = load(\"layers.relish\")"},
 };
 
-ScriptValue value_of_tensors(const Invocation& invocation, NamedTensors tensors) {
+ScriptValue value_of_tensors(NamedTensors tensors) {
   if (tensors.size() == 1 && tensors.front().first.empty()) return tensors.front().second;
-  if (invocation.flag("tree")) return tree_of_tensors(std::move(tensors), invocation.span_of("tree"));
   std::vector<std::pair<ScriptValue, ScriptValue>> items;
   for (auto& [name, tensor] : tensors) items.emplace_back(name, std::move(tensor));
   return ScriptValue::dict(std::move(items));
@@ -203,15 +202,30 @@ void refuse_csv_options(const Invocation& invocation, const std::string& path, s
   }
 }
 
+// The tree that was saved: by the form that save wrote, else as the names tell it.
+ScriptValue tree_of_file(const Invocation& invocation, const std::string& path, FileFormat format) {
+  const bool archive = format == FileFormat::Npz;
+  if (!archive && format != FileFormat::Safetensors) {
+    invocation.refuse_value(
+        "tree", fmt::format("{} is no .npz or .safetensors file, which hold trees", printable(path)));
+  }
+  std::map<std::string, std::string> texts;
+  NamedTensors tensors = archive ? read_npz(path) : read_safetensors(path, &texts);
+  const std::string mark = std::string(tree_form_key) + " ";
+  if (const std::string comment = archive ? npz_comment(path) : ""; comment.starts_with(mark))
+    texts[std::string(tree_form_key)] = comment.substr(mark.size());
+  const auto form = texts.find(std::string(tree_form_key));
+  const Span span = invocation.span_of("tree");
+  return form == texts.end() ? tree_of_tensors(std::move(tensors), span)
+                             : tree_of_form(tensors, form->second, span);
+}
+
 ScriptValue value_of_file(const Invocation& invocation, const std::string& path) {
   const FileFormat format = invocation.flag("bytes") ? FileFormat::Text : file_format_of(path);
   if (format != FileFormat::Csv)
     refuse_csv_options(invocation, path, invocation.flag("bytes") ? "read as bytes" : "none");
   if (invocation.flag("bytes")) return bytes_of(path);
-  if (invocation.flag("tree") && format != FileFormat::Npz && format != FileFormat::Safetensors) {
-    invocation.refuse_value(
-        "tree", fmt::format("{} is no .npz or .safetensors file, which hold trees", printable(path)));
-  }
+  if (invocation.flag("tree")) return tree_of_file(invocation, path, format);
   switch (format) {
     case FileFormat::Csv:
       return load_csv(invocation, path);
@@ -223,17 +237,8 @@ ScriptValue value_of_file(const Invocation& invocation, const std::string& path)
       check_item_count(static_cast<std::int64_t>(text.size()), invocation.span);
       return text;
     }
-    case FileFormat::Safetensors:
-      if (invocation.flag("tree")) {
-        std::map<std::string, std::string> texts;
-        NamedTensors tensors = read_safetensors(path, &texts);
-        const auto form = texts.find(std::string(tree_form_key));
-        return form == texts.end() ? value_of_tensors(invocation, std::move(tensors))
-                                   : tree_of_form(tensors, form->second, invocation.span_of("tree"));
-      }
-      return value_of_tensors(invocation, read_tensors(path));
     default:
-      return value_of_tensors(invocation, read_tensors(path));
+      return value_of_tensors(read_tensors(path));
   }
 }
 
@@ -277,7 +282,7 @@ ScriptValue run(Invocation& invocation) {
   if (!file_exists(path) && !invocation.flag("bytes")) {
     NamedTensors one = read_tensors(path);  // FILE:ENTRY
     refuse_csv_options(invocation, path, "one column or entry of a file");
-    return value_of_tensors(invocation, std::move(one));
+    return value_of_tensors(std::move(one));
   }
   return value_of_file(invocation, path);
 }
@@ -294,7 +299,7 @@ const Command command_load{
     .examples = examples,
     .doc =
         "A file is known by its first bytes and its ending. npy and IDX give a tensor, npz and safetensors a "
-        "dict of tensors (with tree=True the tree of dicts and tuples that was saved), JSON a dict or list, .relish and .py a module, any other text a str. A CSV or TSV "
+        "dict of tensors (with tree=True the tree of dicts, lists and tuples that was saved), JSON a dict or list, .relish and .py a module, any other text a str. A CSV or TSV "
         "file with a header gives a dict of columns: integers are int64, other numbers float32, words become "
         "their codes in the order of the alphabet, with the words beside them (\"town\" and \"town.words\"; "
         "words={\"town\": [\"Bonn\", \"Trier\"]} gives them, so that two files have the same codes); "

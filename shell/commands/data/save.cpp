@@ -136,6 +136,21 @@ bool known_as_tensors(const std::string& path) {
                      [&](std::string_view extension) { return path.ends_with(extension); });
 }
 
+void save_with_form(const Invocation& invocation, const std::string& path, const NamedTensors& leaves,
+                    const std::string& form) {
+  if (path.ends_with(".safetensors"))
+    return write_safetensors(path, leaves, {{std::string(tree_form_key), form}});
+  if (!path.ends_with(".npz")) return write_tensors(path, leaves);
+  const std::string comment = std::string(tree_form_key) + " " + form;
+  if (comment.size() > most_npz_comment_bytes) {
+    fail(ErrorClass::Usage, invocation.span, "save.tree",
+         fmt::format("save: the form of the tree takes {} bytes, for which '{}' has {}; expected "
+                     ".safetensors, which keeps every tree",
+                     comment.size(), printable(path), most_npz_comment_bytes));
+  }
+  write_npz(path, leaves, comment);
+}
+
 void save_value(const Invocation& invocation, const std::string& path) {
   const ScriptValue& value = invocation.value;
   const auto ends = [&](std::string_view extension) { return path.ends_with(extension); };
@@ -159,16 +174,8 @@ void save_value(const Invocation& invocation, const std::string& path) {
                        ".tsv for tensors, .json for numbers, strs, lists and dicts",
                        printable(path), describe(value)));
     }
-    const TreeForm form = form_of_tree(value);
-    if (ends(".safetensors") && !form.text.empty())
-      return write_safetensors(path, leaves, {{std::string(tree_form_key), form.text}});
-    if (!form.untold.empty()) {
-      fail(ErrorClass::Usage, invocation.span, "save.tree",
-           fmt::format(
-               "save: {}, which the names in '{}' cannot tell; expected .safetensors, which keeps every "
-               "tree, or a tree without it",
-               form.untold, printable(path)));
-    }
+    const std::string form = form_of_tree(value);
+    if (!form.empty()) return save_with_form(invocation, path, leaves, form);
     write_tensors(path, leaves);
   }
 }

@@ -1,6 +1,6 @@
 // Names are put into a tree of nodes, which become values from the leaves up. A form is a JSON value: a leaf
-// is its name, a container an object of its kind, as {"tuple": ["states.0", {"list": []}]} and
-// {"dict": [["w", "params.w"]]}.
+// is null, a container an object of its kind, as {"tuple": [null, {"list": []}]} and
+// {"dict": [["states", {"tuple": 2}], "w"]}, where leaves alone are their number or their name.
 #include "shell/commands/data/tensor_tree.h"
 
 #include <algorithm>
@@ -20,48 +20,41 @@ constexpr int most_levels = 256;  // of names
 
 bool is_leaf(const ScriptValue& value) { return !value.dictionary() && !value.sequence(); }
 
+std::string below(const std::string& path, const std::string& name) {
+  return path.empty() ? name : path + "." + name;
+}
+
 class FormWriter {
  public:
-  Form form(const ScriptValue& value, const std::string& path, int levels) {
-    const auto below = [&](const std::string& name) { return path.empty() ? name : path + "." + name; };
-    if (is_leaf(value)) return path;
-    if (levels == most_levels) tell(fmt::format("the tree is deeper than {} levels", most_levels));
+  Form form(const ScriptValue& value, int levels) {
+    needed_ |= levels == most_levels;
     const ScriptDict* dict = value.dictionary();
     const ScriptList* list = value.sequence();
-    if (dict ? dict->items.empty() && levels > 0 : list->items.empty()) {
-      tell(fmt::format("{}{} is empty", describe(value),
-                       path.empty() ? "" : fmt::format(" at {}", printable(path, 60))));
-    }
+    needed_ |= dict ? dict->items.empty() && levels > 0 : !list->tuple || list->items.empty();
+    if (list && std::all_of(list->items.begin(), list->items.end(), is_leaf))
+      return Form{{list->tuple ? "tuple" : "list", list->items.size()}};
     Form items = Form::array();
     if (list) {
-      has_lists_ |= !list->tuple;
-      for (std::size_t i = 0; i < list->items.size(); ++i)
-        items.push_back(form(list->items[i], below(std::to_string(i)), levels + 1));
+      for (const ScriptValue& item : list->items)
+        items.push_back(is_leaf(item) ? Form() : form(item, levels + 1));
       return Form{{list->tuple ? "tuple" : "list", std::move(items)}};
     }
     bool places = !dict->items.empty();
     for (std::size_t i = 0; i < dict->items.size() && places; ++i)
       places = *dict->items[i].first.string() == std::to_string(i);
-    if (places) tell("a dict of the names 0, 1, … is like a tuple");
+    needed_ |= places;
     for (const auto& [key, item] : dict->items) {
       const std::string& name = *key.string();
-      if (name.find('.') != name.npos)
-        tell(fmt::format("the name '{}' has a dot in it", printable(name, 60)));
-      items.push_back(Form::array({name, form(item, below(name), levels + 1)}));
+      needed_ |= name.find('.') != name.npos;
+      items.push_back(is_leaf(item) ? Form(name) : Form::array({name, form(item, levels + 1)}));
     }
     return Form{{"dict", std::move(items)}};
   }
 
-  const std::string& untold() const { return untold_; }
-  bool has_lists() const { return has_lists_; }
+  bool needed() const { return needed_; }
 
  private:
-  void tell(std::string what) {
-    if (untold_.empty()) untold_ = std::move(what);
-  }
-
-  std::string untold_;
-  bool has_lists_ = false;
+  bool needed_ = false;
 };
 
 // The value of a form, each tensor of which is used once.
@@ -71,28 +64,15 @@ class FormReader {
     for (const auto& [name, tensor] : tensors) tensors_.emplace(name, &tensor);
   }
 
-  ScriptValue value(const Form& form, std::uint32_t levels) {
-    if (form.is_string()) {
-      const auto found = tensors_.find(form.get_ref<const std::string&>());
-      if (found == tensors_.end()) refuse();
-      const ScriptValue tensor(*found->second);
-      tensors_.erase(found);
-      return tensor;
-    }
-    const bool container = form.is_object() && form.size() == 1 && form.front().is_array();
-    if (!container || levels >= most_value_nesting) refuse();
+  ScriptValue value(const Form& form, const std::string& path, std::uint32_t levels) {
+    if (form.is_null()) return leaf(path);
+    if (form.is_string()) return leaf(form.get<std::string>());  // as forms were written before
+    const bool container = form.is_object() && form.size() == 1 && levels < most_value_nesting;
+    if (!container) refuse();
     const std::string kind = form.begin().key();
-    if (kind == "dict") {
-      std::vector<std::pair<ScriptValue, ScriptValue>> items;
-      for (const Form& item : form.front()) {
-        if (!item.is_array() || item.size() != 2 || !item[0].is_string()) refuse();
-        items.emplace_back(item[0].get<std::string>(), value(item[1], levels + 1));
-      }
-      return ScriptValue::dict(std::move(items));
-    }
+    if (kind == "dict") return dict(form.front(), path, levels);
     if (kind != "list" && kind != "tuple") refuse();
-    std::vector<ScriptValue> items;
-    for (const Form& item : form.front()) items.push_back(value(item, levels + 1));
+    std::vector<ScriptValue> items = sequence(form.front(), path, levels);
     return kind == "list" ? ScriptValue::list(std::move(items)) : ScriptValue::tuple(std::move(items));
   }
 
@@ -101,6 +81,41 @@ class FormReader {
   }
 
  private:
+  ScriptValue leaf(const std::string& path) {
+    const auto found = tensors_.find(path);
+    if (found == tensors_.end()) refuse();
+    ScriptValue tensor(*found->second);
+    tensors_.erase(found);
+    return tensor;
+  }
+
+  ScriptValue dict(const Form& form, const std::string& path, std::uint32_t levels) {
+    if (!form.is_array()) refuse();
+    std::vector<std::pair<ScriptValue, ScriptValue>> items;
+    for (const Form& item : form) {
+      const bool pair = item.is_array() && item.size() == 2 && item[0].is_string();
+      if (!pair && !item.is_string()) refuse();
+      const std::string name = (pair ? item[0] : item).get<std::string>();
+      ScriptValue held = pair ? value(item[1], below(path, name), levels + 1) : leaf(below(path, name));
+      items.emplace_back(name, std::move(held));
+    }
+    return ScriptValue::dict(std::move(items));
+  }
+
+  std::vector<ScriptValue> sequence(const Form& form, const std::string& path, std::uint32_t levels) {
+    std::vector<ScriptValue> items;
+    if (form.is_number_unsigned()) {
+      const auto count = form.get<std::uint64_t>();
+      if (count > tensors_.size()) refuse();
+      for (std::uint64_t i = 0; i < count; ++i) items.push_back(leaf(below(path, std::to_string(i))));
+      return items;
+    }
+    if (!form.is_array()) refuse();
+    for (std::size_t i = 0; i < form.size(); ++i)
+      items.push_back(value(form[i], below(path, std::to_string(i)), levels + 1));
+    return items;
+  }
+
   [[noreturn]] void refuse() const {
     fail(ErrorClass::Data, span_, "load.form",
          fmt::format("load: the form of the tree ('{}' of the file) is not of its tensors; leave out tree",
@@ -144,21 +159,20 @@ ScriptValue value_of_node(TreeNode& node) {
 
 }  // namespace
 
-TreeForm form_of_tree(const ScriptValue& tree) {
+std::string form_of_tree(const ScriptValue& tree) {
   if (is_leaf(tree)) return {};
   if (const ScriptDict* dict = tree.dictionary()) {
     const auto item_is_leaf = [](const auto& item) { return is_leaf(item.second); };
     if (std::all_of(dict->items.begin(), dict->items.end(), item_is_leaf)) return {};
   }
   FormWriter writer;
-  const Form form = writer.form(tree, "", 0);
-  if (writer.untold().empty() && !writer.has_lists()) return {};
-  return {form.dump(-1, ' ', false, Form::error_handler_t::replace), writer.untold()};
+  const Form form = writer.form(tree, 0);
+  return writer.needed() ? form.dump(-1, ' ', false, Form::error_handler_t::replace) : std::string();
 }
 
 ScriptValue tree_of_form(const NamedTensors& tensors, std::string_view form, Span span) {
   FormReader reader(tensors, span);
-  const ScriptValue tree = reader.value(Form::parse(form, nullptr, false), 0);
+  const ScriptValue tree = reader.value(Form::parse(form, nullptr, false), "", 0);
   reader.refuse_rest();
   return tree;
 }

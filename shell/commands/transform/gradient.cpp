@@ -25,7 +25,7 @@ constexpr Option options[] = {
     {"named", OptionKind::Flag, "",
      "statements get the gradients as a dict by these names; a function that calls it still gets a tuple"},
     {"memory_budget", OptionKind::Text, "",
-     "bytes that a call may hold in compiled code, as 64MB: what does not fit is computed again"},
+     "bytes that a call may hold in compiled code, as 64MB or 64000000: what does not fit is computed again"},
     {"dry_run", OptionKind::Flag, "", "show what would be done with each binding; nothing is made"},
     output_option,
     dialect_option,
@@ -86,11 +86,18 @@ std::int64_t planned_peak(const ModulePtr& module, const std::string& function, 
   return footprint_of(module, function, make_arguments(*module, function, inputs), threads).peak;
 }
 
+std::uint64_t budget_of(const Invocation& invocation) {
+  const auto* bytes = invocation.find("memory_budget")->as<std::int64_t>();
+  if (!bytes) return parse_size(invocation.text("memory_budget"), "memory_budget");
+  if (*bytes < 0) invocation.refuse_value("memory_budget", fmt::format("found {}; expected bytes", *bytes));
+  return static_cast<std::uint64_t>(*bytes);
+}
+
 ScriptValue within_budget(Invocation& invocation, GradientOptions wanted) {
   BudgetReport report;
   wanted.report = &report;
   const int threads = invocation.session.settings().threads;
-  const std::uint64_t bytes = parse_size(invocation.text("memory_budget"), "memory_budget");
+  const std::uint64_t bytes = budget_of(invocation);
   wanted.budget = MemoryBudget{
       static_cast<std::int64_t>(std::min<std::uint64_t>(bytes, std::numeric_limits<std::int64_t>::max())),
       [threads](const ModulePtr& module, const std::string& function) {

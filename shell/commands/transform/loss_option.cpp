@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "shell/commands/subject.h"
 #include "shell/commands/training/trainer_options.h"
 #include "shell/program/reading.h"
 #include "stdlib/catalog.h"
@@ -21,6 +22,28 @@ bool find_user_loss(const Invocation& invocation, const std::string& text, Appen
   into.loss_function = found.function;
   into.loss_module = found.module;
   return into.loss_function != nullptr;
+}
+
+bool are_alike(const Type& a, const Type& b) {
+  const TensorType *first = a.tensor(), *second = b.tensor();
+  return first && second && first->rank == second->rank && first->dtype == second->dtype;
+}
+
+// A loss of the user's that could take all results of the model, where it is given the first.
+void tell_other_results(const Invocation& invocation, const Function& loss) {
+  const FunctionPtr model = invocation.module->function(function_of(invocation));
+  const TupleType* results = model ? model->result_type.as<TupleType>() : nullptr;
+  const std::size_t count = results ? results->fields.size() : 0;
+  if (count < 2 || loss.params.size() <= count) return;
+  for (std::size_t i = 0; i < count; ++i)
+    if (!are_alike(results->fields[i], loss.params[i].type())) return;
+  Diagnostic note;
+  note.severity = Severity::Note;
+  note.span = invocation.span_of("loss");
+  note.message =
+      fmt::format("the loss '{0}' takes the first of the {1} results of '{2}'; outputs={1} gives it all",
+                  loss.name, count, model->name);
+  invocation.session.report(note);
 }
 
 // No function returns so many results.
@@ -72,6 +95,8 @@ AppendLossOptions loss_options(const Invocation& invocation) {
     invocation.refuse_value("outputs", fmt::format("found {}; expected an int of at least 1", outputs));
   }
   result.outputs = static_cast<int>(outputs);
+  if (result.loss_function && !invocation.given("outputs"))
+    tell_other_results(invocation, *result.loss_function);
   result.new_name = invocation.text("name");
   if (result.new_name.empty()) return result;
   if (!is_plain_name(result.new_name)) {

@@ -25,7 +25,7 @@ constexpr std::string_view id_of_end = "function.return", id_of_bracket = "synta
 // `:` lines are read when they run, and what stands behind them may depend on what they do; files are read
 // when they are wanted.
 bool may_be_read(std::string_view text) {
-  return !text.starts_with(':') && text.find("\n:") == std::string_view::npos &&
+  return !text.starts_with(':') && !asked_page(text) && text.find("\n:") == std::string_view::npos &&
          text.find("load(") == std::string_view::npos && !text.starts_with(">>>") && !text.starts_with('[');
 }
 

@@ -231,7 +231,9 @@ std::string statement_of(const Script& script, std::string_view line) {
   bool first = true;
   if (command->transforms && !subjects.empty()) subjects.front() = standing_subject(script, subjects.front());
   for (const std::string& subject : subjects) {
-    text += (first ? "" : ", ") + (quotes ? in_quotes(without_quotes(subject)) : subject);
+    // What the session holds is asked for itself.
+    const bool value = command->name == "help" && is_bound(script, subject);
+    text += (first ? "" : ", ") + (quotes && !value ? in_quotes(without_quotes(subject)) : subject);
     first = false;
   }
   for (const auto& [option, given] : options) {

@@ -2,7 +2,10 @@
 #include "shell/repl/inputs/input_parts.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
+
+#include <fmt/format.h>
 
 namespace relish {
 namespace {
@@ -55,7 +58,42 @@ bool may_begin_statement(std::string_view before) {
   return missing == Missing::Nothing || missing == Missing::BlankLine;
 }
 
+std::string_view without_line_end(std::string_view line) {
+  return line.substr(0, line.find_last_not_of(" \t\r\n") + 1);
+}
+
+// What may be asked for: relu, nn.relu, M.main, :undo.
+bool is_name_of_page(std::string_view text) {
+  if (text.starts_with(':')) text.remove_prefix(1);
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  return !text.empty() && is_letter(text.front()) && std::all_of(text.begin(), text.end(), [&](char c) {
+    return is_letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '-';
+  });
+}
+
 }  // namespace
+
+std::optional<std::string> asked_page(std::string_view line) {
+  constexpr std::string_view word = "help ", command = ":help";
+  constexpr std::size_t longest = 200;
+  std::string_view text = without_line_end(line);
+  if (text.size() > longest) return std::nullopt;
+  if (text == "?" || text == "??") return std::string(command);
+  const bool asks = text.starts_with('?') || text.ends_with('?') || text.starts_with(word);
+  if (!asks || (text.starts_with('?') && text.ends_with('?'))) return std::nullopt;
+  if (text.starts_with(word)) text.remove_prefix(word.size());
+  while (text.starts_with('?')) text.remove_prefix(1);
+  while (text.ends_with('?')) text.remove_suffix(1);
+  text = without_line_end(text.substr(std::min(text.find_first_not_of(" \t"), text.size())));
+  // `help -x` is a difference; `help` alone may be a name.
+  if (!is_name_of_page(text)) return std::nullopt;
+  return fmt::format("{} {}", command, text);
+}
+
+bool is_plain_word(std::string_view text) {
+  constexpr std::array<std::string_view, 6> words = {"help", "help()", "quit", "quit()", "exit", "exit()"};
+  return std::find(words.begin(), words.end(), without_line_end(text)) != words.end();
+}
 
 std::string without_prompts(std::string_view text) {
   const std::string_view first = text.substr(0, std::min(text.find('\n'), text.size()));
@@ -88,9 +126,16 @@ std::vector<InputPart> input_parts(std::string_view text) {
       statements.line = ++number;
       return;
     }
-    if (line.starts_with(':') && may_begin_statement(statements.text)) {
+    const std::optional<std::string> page = asked_page(line);
+    if ((page || line.starts_with(':')) && may_begin_statement(statements.text)) {
       finish();
-      parts.push_back({true, std::string(line), number++});
+      parts.push_back({true, page ? *page + "\n" : std::string(line), number++});
+      statements.line = number;
+      return;
+    }
+    if (is_plain_word(line) && may_begin_statement(statements.text)) {
+      finish();
+      parts.push_back({false, std::string(line), number++});
       statements.line = number;
       return;
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,10 +12,18 @@
 namespace relish {
 
 struct InputPart {
-  bool command = false;  // one `:` line, with those that its open brackets take along; else statements
-  std::string text;      // with its line ends
+  // One `:` line, with those that its open brackets take along, or what asks for a page; else statements.
+  bool command = false;
+  std::string text;  // with its line ends
   std::uint32_t line = 1;
 };
+
+// `? relu`, `relu?`, `help train` and `?` as the command that they mean, `:help relu`; nothing for other
+// lines. None of them is a statement.
+std::optional<std::string> asked_page(std::string_view line);
+// Whether the text is one word that other shells take without a colon, as quit and help: a statement, unless
+// the session has a value of that name.
+bool is_plain_word(std::string_view text);
 
 // A copy of a session, with its prompts: the lines behind `>>> `, `[12 try] >>> ` and `... ` are the input,
 // the others what it answered. Other text comes back as it is.

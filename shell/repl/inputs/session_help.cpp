@@ -64,7 +64,7 @@ std::string session_help() {
     }
   }
   text += "\nMore\n";
-  text += line_of(":help [NAME]", "this, or the page of a command, operator or built-in");
+  text += line_of(":help [NAME]", "this, or the page of a name, as ? NAME and NAME? give it");
   text +=
       line_of(":save FILE",
               "writes the session's statements, or all states into FILE.rxs; with --overwrite over any file");

@@ -76,16 +76,13 @@ bool has_statements(const std::string& path, const std::string& text) {
 
 bool leaves(const std::string& name) { return name == "quit" || name == "q" || name == "exit"; }
 
-// Words that other shells take without a colon; a name of the session that is bound means its value.
-bool run_plain_word(Session& session, const Script& script, std::string text, bool& goes_on) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-  if (script.environment().find(text.substr(0, text.find('(')))) return false;
-  if (text == "quit" || text == "exit" || text == "quit()" || text == "exit()") {
-    goes_on = false;
-    return true;
-  }
-  if (text != "help" && text != "help()" && text != "?") return false;
-  session.print(session_help());
+// Words that other shells take without a colon; a name of the session that is bound means its value. False:
+// it is no such word.
+bool run_plain_word(Session& session, const Script& script, const std::string& text, bool& goes_on) {
+  if (!is_plain_word(text) || script.environment().find(text.substr(0, text.find_first_of("( \t\r\n"))))
+    return false;
+  goes_on = text.starts_with("help");
+  if (goes_on) session.print(session_help());
   return true;
 }
 
@@ -128,11 +125,7 @@ void SessionInputs::check_syntax(const std::string& name, const std::vector<Inpu
 
 bool SessionInputs::run(const std::string& name, const std::string& text) {
   try {
-    return as_input([&] {
-      bool goes_on = true;
-      if (run_plain_word(session_, script(), text, goes_on)) return goes_on;
-      return run_parts(name, text);
-    });
+    return as_input([&] { return run_parts(name, text); });
   } catch (const Failure& failure) {
     std::string input = text;
     while (input.ends_with('\n')) input.pop_back();
@@ -181,13 +174,13 @@ bool SessionInputs::run_text(const std::string& name, const std::string& written
     throw;
   }
   bool goes_on = true;
-  if (run_plain_word(session_, script(), text, goes_on)) return goes_on;
   for (std::size_t at = 0; at < parts.size(); ++at) {
     const InputPart& part = parts[at];
     const std::size_t before = workspace_.next_input();
     try {
       goes_on = as_input([&] {
         if (part.command) return run_command(name, part);
+        if (run_plain_word(session_, script(), part.text, goes_on)) return goes_on;
         workspace_.run_each(name, at_its_line(part), part.line - 1);
         return true;
       });
@@ -206,6 +199,11 @@ bool SessionInputs::run_parts(const std::string& name, const std::string& text) 
   for (const InputPart& part : parts) {
     if (part.command) {
       if (!run_command(name, part)) return false;
+      continue;
+    }
+    bool goes_on = true;
+    if (run_plain_word(session_, script(), part.text, goes_on)) {
+      if (!goes_on) return false;
       continue;
     }
     workspace_.run(name, at_its_line(part), part.line - 1);

@@ -311,7 +311,7 @@ class ArchiveWriter {
       for_each_part_of_values(put);
       const std::uint64_t directory = offset;
       for (const ZipRecord& entry : written) put_text(zip_central_record(entry));
-      put_text(zip_end_records(written.size(), directory, offset - directory));
+      put_text(zip_end_records(written.size(), directory, offset - directory, ""));
     });
   }
 

@@ -53,6 +53,17 @@ TEST_CASE("npz: 64-bit forms, comments, extra fields and both methods are read")
   }
 }
 
+TEST_CASE("npz: a comment stands behind the entries and comes back") {
+  TemporaryFolder folder;
+  const NamedTensors tensors = {{"a", Tensor::scalar(DType::Int8, 7)}};
+  const std::string path = folder.file("x.npz");
+  for (const std::string& comment : {std::string(), std::string("of the archive"), std::string(65535, 'c')}) {
+    write_npz(path, tensors, comment);
+    CHECK(npz_comment(path) == comment);
+    CHECK(read_npz(path).front().second.get_int(0) == 7);
+  }
+}
+
 TEST_CASE("npz: 10,000 entries are read and written, one more is refused") {
   TemporaryFolder folder;
   std::vector<ArchiveEntry> entries;

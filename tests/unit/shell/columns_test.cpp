@@ -130,9 +130,11 @@ TEST_CASE("a form of a tree that is not of the tensors beside it is told, and no
   const relish::NamedTensors tensors = {{"w", relish::Tensor::scalar(relish::DType::Float32, 1)}};
   std::string deep = "\"w\"";
   for (int i = 0; i < 1200; ++i) deep = "{\"list\":[" + deep + "]}";
-  for (const std::string form : {std::string("{"), std::string("\"v\""), std::string("{\"list\":[]}"),
-                                 std::string("{\"list\":[\"w\",\"w\"]}"), std::string("{\"set\":[\"w\"]}"),
-                                 std::string("{\"dict\":[[1,\"w\"]]}"), deep}) {
+  for (const std::string& form :
+       {std::string("{"), std::string("\"v\""), std::string("{\"list\":[]}"),
+        std::string("{\"list\":[\"w\",\"w\"]}"), std::string("{\"set\":[\"w\"]}"),
+        std::string("{\"dict\":[[1,\"w\"]]}"), std::string("{\"list\":2}"), std::string("{\"list\":-1}"),
+        std::string("{\"dict\":[\"v\"]}"), std::string("{\"dict\":1}"), std::string("null"), deep}) {
     INFO(form.substr(0, 80));
     relish::write_safetensors(folder.file("t.safetensors"), tensors, {{"relish.tree", form}});
     const auto refused = harness.run("load(\"t.safetensors\", tree=True)");
@@ -142,4 +144,9 @@ TEST_CASE("a form of a tree that is not of the tensors beside it is told, and no
   }
   relish::write_safetensors(folder.file("t.safetensors"), tensors, {{"relish.tree", "{\"list\":[\"w\"]}"}});
   CHECK(harness.run("print(load(\"t.safetensors\", tree=True))").output == "[float32 () 1]\n");
+  // The comment of an archive that others wrote is no form.
+  relish::write_npz(folder.file("t.npz"), tensors, "made on Monday");
+  CHECK(harness.run("print(load(\"t.npz\", tree=True))").output == "{'w': float32 () 1}\n");
+  relish::write_npz(folder.file("t.npz"), tensors, "relish.tree {\"list\":[\"v\"]}");
+  CHECK(harness.run("load(\"t.npz\", tree=True)").rule == "load.form");
 }

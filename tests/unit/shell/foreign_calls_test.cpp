@@ -208,6 +208,93 @@ TEST_CASE("every name of torch.nn.functional and NumPy is the same, answered, or
   }
 }
 
+TEST_CASE("what is proposed for a method of lists on a tensor runs and has the shape that is meant",
+          "[shell]") {
+  Harness harness;
+  REQUIRE(harness.run("v = tensor([1.0, 2.0])\nm = ones((2, 2))\ns = tensor(3.0)\nr = 0.5\n").error.empty());
+  const std::pair<std::string, std::string> calls[] = {
+      {"v.append(1)", "(3,)"},    {"v.append(0.5)", "(3,)"},
+      {"v.append(r)", "(3,)"},    {"v.append(s)", "(3,)"},
+      {"v.append(v)", "(4,)"},    {"v.append([3, 4])", "(4,)"},
+      {"m.append(v)", "(3, 2)"},  {"m.append([3, 4])", "(3, 2)"},
+      {"m.append(m)", "(4, 2)"},  {"v.extend([3, 4])", "(4,)"},
+      {"v.extend(v)", "(4,)"},    {"m.extend(m)", "(4, 2)"},
+      {"v.insert(1, 7)", "(3,)"}, {"v.pop()", "()"}};
+  for (const auto& [call, shape] : calls) {
+    const std::string message = harness.run(call).error;
+    INFO(message);
+    const std::string text = proposed(call, message).substr(0, proposed(call, message).find(", and "));
+    INFO(text);
+    CHECK(harness.run("print((" + text + ").shape)").output == shape + "\n");
+  }
+  CHECK(harness.run("v.append(1)")
+            .error.ends_with("; write R.concat((v, tensor([1], v.dtype)), axis=0), which is a new value"));
+  CHECK(harness.run("m.append(1)").error.ends_with("; relish doc append says what is written here"));
+}
+
+TEST_CASE("names that are one slip from a library's are answered, others are not", "[shell]") {
+  Harness harness;
+  REQUIRE(harness.run("x = ones((2, 2))").error.empty());
+  const auto told = [&](const std::string& text) { return harness.run(text).error; };
+  CHECK(told("torch.reluu(x)").find("; did you mean 'torch.relu'? here it is R.nn.relu") !=
+        std::string::npos);
+  CHECK(told("np.maen(x)").find("; did you mean 'np.mean'? here it is R.mean") != std::string::npos);
+  CHECK(told("nn.Linaer(2, 3)").find("; did you mean 'nn.Linear'?") != std::string::npos);
+  CHECK(told("optim.SDG(x)").find("; relish ops SDG searches") != std::string::npos);
+  CHECK(told("optim.adamw").find("did you mean 'optim.AdamW'") != std::string::npos);
+  CHECK(told("np.remun(x)").find("did you mean") == std::string::npos);
+  CHECK(told("optim.SGD").ends_with("; write optimizer=\"sgd\" in train or setup_trainer"));
+}
+
+// Where a call means something else in either order, docs/coming-from.md says so.
+TEST_CASE("operators called with the arguments in another library's order are refused", "[shell]") {
+  Harness harness;
+  REQUIRE(harness
+              .run("x = rand((4, 4), seed=1)\nw = ones((4,))\ni = tensor([[0, 1, 2, 3]])\nk = key(0)\n"
+                   "images = rand((1, 2, 4, 4), seed=2)\nkernels = ones((3, 2, 2, 2))\nbias = ones((3,))\n")
+              .error.empty());
+  const char* calls[] = {"nn.batch_norm(x, w, w, w, w)",
+                         "nn.layer_norm(x, (4,), w, w)",
+                         "nn.rms_norm(x, (4,), w)",
+                         "nn.group_norm(images, 2, ones((2,)), ones((2,)))",
+                         "nn.conv2d(images, kernels, bias)",
+                         "nn.conv2d(images, kernels, None, 2)",
+                         "nn.pad(x, (1, 1))",
+                         "nn.dropout(x, 0.5, True)",
+                         "nn.attention(images, images, images, True)",
+                         "gather_elements(x, 0, i)",
+                         "scatter_elements(x, 0, i, i)",
+                         "take(x, 0, i)",
+                         "where(x, x > 0, w)",
+                         "full(0.5, (2, 2))",
+                         "permute_dims(x, 1, 0)",
+                         "reshape(x, 2, 8)",
+                         "tile(x, 2, 2)",
+                         "flip(x, 0, 1)",
+                         "one_hot(i, 5)",
+                         "einsum(\"ij,jk->ik\", x, x)",
+                         "concat(x, x)",
+                         "stack(x, x)",
+                         "random.normal(0.0, 1.0, (2, 2))",
+                         "random.normal(k, 0.0, 1.0, (2,))",
+                         "random.randint(0, 10, (3,))",
+                         "random.randint(k, 0, 10, (3,))",
+                         "random.bernoulli(k, 0.3, (3,))",
+                         "random.categorical(k, x, (4,))",
+                         "random.choice(k, 10, (3,))",
+                         "random.permutation(k, x)",
+                         "image.resize2d(images, (8, 8), \"linear\")",
+                         "ones(2, 3)",
+                         "broadcast_to(x, 4, 4)",
+                         "matmul(x, x, x)"};
+  for (const char* call : calls) {
+    INFO(call);
+    const Ran ran = harness.run(std::string("found = R.") + call);
+    INFO(ran.error);
+    CHECK(ran.error_class == "TypeError");
+  }
+}
+
 TEST_CASE("names of other libraries in functions are answered too", "[shell]") {
   Harness harness;
   const auto told = [&](const std::string& body) {

@@ -6,6 +6,7 @@
 #include <regex>
 
 #include "shell/commands/subject.h"
+#include "shell/foreign_members.h"
 #include "shell/foreign_options.h"
 #include "stdlib/catalog_doc.h"
 #include "stdlib/foreign_names.h"
@@ -121,6 +122,37 @@ TEST_CASE("every option that is proposed for one of another library is one of tr
     if (row.option != "optimizer") call += ", optimizer=\"sgd\"";
     CHECK(harness.run(call + ", lr=0.1)").error == "");
   }
+}
+
+TEST_CASE("what models and trainers have as members elsewhere is answered by what a module has", "[shell]") {
+  Harness harness;
+  REQUIRE(harness
+              .run("@I.ir_module\nclass M:\n    @R.function\n"
+                   "    def net(x: R.Tensor((\"n\", 2), \"float32\"), w: R.Tensor((2, 1), \"float32\")):\n"
+                   "        return R.matmul(x, w)\n"
+                   "T = setup_trainer(M.net, loss=\"mse\", optimizer=\"sgd\", init=\"xavier_uniform\")\n"
+                   "N = setup_trainer(M.net, loss=\"mse\", optimizer=\"sgd\")\n")
+              .error.empty());
+  for (const ForeignMember& row : foreign_members()) {
+    INFO(row.word);
+    const std::string word(row.word);
+    for (const std::string holder : {"M", "T"}) {
+      const std::string message = harness.run("found = " + holder + "." + word).error;
+      INFO(message);
+      CHECK(message.find(".main") == std::string::npos);
+      if (const std::size_t at = message.find("; here it is "); at != std::string::npos)
+        CHECK(harness.run("found = " + message.substr(at + 13)).error == "");
+      else
+        CHECK(message.find("; write ") != std::string::npos);
+    }
+  }
+  const auto told = [&](const std::string& text) { return harness.run(text).error; };
+  CHECK(told("T.init(key(0))").ends_with("; here it is T.initial_params"));
+  CHECK(told("N.init(key(0))")
+            .ends_with("; here it is N.initial_params; setup_trainer(…, init=\"xavier_uniform\") adds it"));
+  CHECK(told("T.step()").ends_with("; here it is T.train_step"));
+  CHECK(told("M.fit()").ends_with("; write train(M.net, data=(x, y), loss=\"mse\")"));
+  CHECK(told("T.trian_step()").ends_with("; did you mean 'train_step'?"));
 }
 
 TEST_CASE("methods of tensors elsewhere are answered with the tensor's own name", "[shell]") {

@@ -64,6 +64,15 @@ TEST_CASE("commands are cut out where a statement could begin") {
   CHECK(texts(":type 1") == std::vector<std::string>{"command 1 :type 1"});
   CHECK(texts("for i in range(2):\n    x = i\n:type x\n") ==
         std::vector<std::string>{"1 for i in range(2):\n    x = i\n", "command 3 :type x\n"});
+  // So are lines that ask for a page, and the words that need no colon are statements of their own.
+  CHECK(texts("x = 1\n? relu\nhelp train  \nnn.relu?\n?\n") ==
+        std::vector<std::string>{"1 x = 1\n", "command 2 :help relu\n", "command 3 :help train\n",
+                                 "command 4 :help nn.relu\n", "command 5 :help\n"});
+  CHECK(texts("x = 1\nquit\ny = 2\n") == std::vector<std::string>{"1 x = 1\n", "2 quit\n", "3 y = 2\n"});
+  CHECK(texts("y = '''\nhelp me\nreally?\nquit\n'''\n").size() == 1);
+  for (const std::string_view line :
+       {"help -x", "help", "help = 3", "x = 3", "? 3", "help me out", "??relu?"})
+    CHECK_FALSE(asked_page(line));
   // Inside brackets and strings it is their text.
   CHECK(texts("y = x[1\n:2]\n").size() == 1);
   CHECK(texts("y = '''\n:type x\n'''\n").size() == 1);
@@ -115,9 +124,14 @@ TEST_CASE("words that need no colon, unless they are names") {
   CHECK(run.goes_on);
   run("quit");
   CHECK_FALSE(run.goes_on);
-  run("x = 1\n:quit\nx = 2\n");
-  CHECK_FALSE(run.goes_on);
-  CHECK(run("x") == "1\n");
+  for (const std::string word : {":quit", "quit", "exit()"}) {
+    run("x = 1\n" + word + "\nx = 2\n");
+    CHECK_FALSE(run.goes_on);
+    CHECK(run("x") == "1\n");
+  }
+  run("quit = 5\nx = 1\nquit\nx = 2\n");
+  CHECK(run.goes_on);
+  CHECK(run("x") == "2\n");
 }
 
 TEST_CASE("help shows what a value is") {
