@@ -3,6 +3,11 @@
 
 namespace relish {
 
+void let_stand_for(ScalarMap& values, const Axis* axis, const Scalar& value) {
+  values.insert_or_assign(axis->var.id(), value);
+  values.insert_or_assign(axis->loop->var.id(), value);
+}
+
 Stmt BlockText::in_loops(const std::vector<BlockLoop>& loops, Stmt body) const {
   for (std::size_t i = loops.size(); i-- > 0;)
     body = make_stmt(For{loops[i].var, number(0), loops[i].extent, loops[i].kind, body, {}}, span_);
@@ -37,13 +42,15 @@ Scalar BlockText::tiles_in(const Blocked& blocks, const Scalar& round, std::int6
 Scalar BlockText::tiles_with_elements(const Blocked& blocks, const Scalar& round,
                                       std::int64_t elements) const {
   const std::int64_t all = rounds_of(blocks.size(), elements);
-  if (blocks.known() && extent_of(blocks.cut) % blocks.chunk == 0) return number(all);
+  if (blocks.even()) return number(all);
+  if (blocks.in_whole_tiles(elements))
+    return min(number(all), number(extent_of(blocks.cut) / elements) - round * number(all));
   return min(number(all), floor_div(elements_in(blocks, round) + number(elements - 1), number(elements)));
 }
 Scalar BlockText::elements_of_tile(const Blocked& blocks, const Scalar& round, const Scalar& tile,
                                    std::int64_t elements) const {
-  const bool full = blocks.known() && extent_of(blocks.cut) % blocks.chunk == 0;
-  if (full && blocks.size() % elements == 0) return number(elements);
+  const bool full = blocks.even();
+  if ((full && blocks.size() % elements == 0) || blocks.in_whole_tiles(elements)) return number(elements);
   Scalar before = tile * number(elements);
   if (full) return min(number(elements), number(blocks.size()) - before);
   before = round.defined() ? round * number(blocks.chunk) + before : before;

@@ -15,6 +15,9 @@ struct BlockLoop {
   LoopKind kind = LoopKind::Serial;
 };
 
+// `value` stands for the axis, whichever of its variables is used.
+void let_stand_for(ScalarMap& values, const Axis* axis, const Scalar& value);
+
 // All loops count in one dtype.
 class BlockText {
  public:

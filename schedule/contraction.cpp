@@ -158,7 +158,8 @@ void find_windows(Contraction& found, RangeProver& prover) {
 
 }  // namespace
 
-std::optional<Contracted> contract(const Stmt& stmt, RangeProver& prover, const Target& target, bool alone) {
+std::optional<Contracted> contract(const Stmt& stmt, RangeProver& prover, const Target& target,
+                                   bool by_vectors) {
   auto found = perfect_nest(stmt);
   if (!found || !find_stored_axes(*found, true)) return std::nullopt;
   const Nest& nest = *found;
@@ -230,7 +231,7 @@ std::optional<Contracted> contract(const Stmt& stmt, RangeProver& prover, const 
   // alone leave small, so that a panel of the other factor serves them all.
   columns.insert(columns.begin(), others.begin(), others.end());
   Contraction contraction{&nest,          init,  left, right,       groups->batch, groups->left, columns,
-                          groups->summed, guard, term, guards_left, alone,         {},           {}};
+                          groups->summed, guard, term, guards_left, by_vectors,    {},           {}};
   find_windows(contraction, prover);
   Contracted result{blocks_of(contraction, target), {}};
   if (const auto& extent = groups->left.front()->loop->extent; groups->left.size() == 1 && !extent.as_int())

@@ -24,7 +24,8 @@ struct Contracted {
 //
 // An element's terms are summed in the order of the text, in parts of at most 256 that are then joined in
 // order: the same numbers for every processor and every size of tile.
-// `alone`: nothing is put behind the stores of the result.
-std::optional<Contracted> contract(const Stmt& nest, RangeProver& prover, const Target& target, bool alone);
+// `by_vectors`: what is put behind the stores of the result, if anything, is computed by vectors.
+std::optional<Contracted> contract(const Stmt& nest, RangeProver& prover, const Target& target,
+                                   bool by_vectors);
 
 }  // namespace relish

@@ -22,6 +22,7 @@
 #include "schedule/contraction_panels.h"
 #include "schedule/contraction_rows.h"
 #include "schedule/contraction_shapes.h"
+#include "schedule/contraction_turns.h"
 
 namespace relish {
 namespace {
@@ -43,11 +44,6 @@ std::vector<Scalar> variables_of(const BlockPlaces& places) {
 std::string panel_name(const Scalar& factor, const std::string& side) {
   const auto* loaded = factor.as<Load>();
   return loaded ? loaded->buffer->name() : side;
-}
-
-void let_stand_for(ScalarMap& values, const Axis* axis, const Scalar& value) {
-  values.insert_or_assign(axis->var.id(), value);
-  values.insert_or_assign(axis->loop->var.id(), value);
 }
 
 // That place of a block's axis (the cut one is first) stands for it.
@@ -192,6 +188,9 @@ class ContractionWriter : private BlockText {
     if (shapes_.in_windows()) return copied_windows();
     const bool along_terms = moves_along(contraction_.right, contraction_.summed.back()) &&
                              !moves_along(contraction_.right, contraction_.columns.back());
+    const TurnedPart turned{right_,        contraction_.right, shapes_.columns,    shapes_.summed,
+                            column_round_, summed_round_,      shapes_.tile.lanes, values_};
+    if (along_terms && turns_in_squares(turned)) return turned_copy(turned, *this);
     return copied(right_, contraction_.right, shapes_.columns, column_round_, along_terms);
   }
   Stmt copied_left() {
@@ -239,7 +238,7 @@ class ContractionWriter : private BlockText {
     const auto stands_at = [&](const Scalar& at) {
       const Scalar found = iteration(blocks, round, at);
       let_stand_for(values_, blocks.cut,
-                    blocks.in_whole_tiles(size) ? found : min(found, number(extent_of(blocks.cut) - 1)));
+                    blocks.even_in_tiles(size) ? found : min(found, number(extent_of(blocks.cut) - 1)));
     };
     const bool repeats = along_terms && blocks.known() && blocks.inside.empty();
     if (panel.order() == PanelOrder::ByTile) {
@@ -255,7 +254,7 @@ class ContractionWriter : private BlockText {
         stands_at(at);
       else
         let_stand_for(values_, blocks.cut, iteration(blocks, round, at));
-    } else if (repeats && !blocks.in_whole_tiles(size)) {
+    } else if (repeats && !blocks.even_in_tiles(size)) {
       const ScalarVar row = variable(blocks.cut->loop->var.name());
       element.loops = {{row, number(all * size)}};
       place = {use(row), {}, {}};

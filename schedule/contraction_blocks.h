@@ -22,7 +22,7 @@ struct Contraction {
   Scalar guard;
   Scalar product;  // as it was written
   bool guards_left;
-  bool alone;                       // nothing is put behind the stores of the result
+  bool by_vectors;                  // what is put behind the stores of the result
   std::vector<WindowAxis> windows;  // of `right`, in the last of the columns
   std::vector<Meeting> meetings;    // of `left`
 };

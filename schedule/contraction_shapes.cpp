@@ -48,7 +48,7 @@ Blocked parts_of(const std::vector<const Axis*>& summed) {
 
 // Whether a sum has one part, and the blocks' sums can be the result itself where tiles are whole.
 bool stores_tiles(const Contraction& contraction, const Blocked& summed) {
-  if (!contraction.alone || !summed.whole() || contraction.guard.defined()) return false;
+  if (!contraction.by_vectors || !summed.whole() || contraction.guard.defined()) return false;
   const Scalar& last = contraction.nest->store->indices.back();
   return contraction.columns.size() == 1 && last.as_var() == std::optional(contraction.columns.back()->var) &&
          (!contraction.init || contraction.init->value.as<FloatLiteral>());
@@ -275,7 +275,7 @@ void try_left_windows(const Contraction& contraction, ContractionShapes& shapes,
           .cost *
       static_cast<double>(rows.size()) / static_cast<double>(task.rows);
   task.rows = rows.size();
-  task.stores_tiles = false;
+  task.stored_rows = task.stored_columns = 0;
   const PlacedTile placed = best_places(rows, task, target);
   if (placed.timed.cost > plain + copy_of_a_row * static_cast<double>(rows.size())) return;
   rows.spans.assign(placed.spans.begin() + 1, placed.spans.end());
@@ -317,7 +317,14 @@ ContractionShapes shapes_of(const Contraction& contraction, const Target& target
   balance(rows, rounds > 1 && rounds < 8 ? rounds + rounds % 2 : rounds);
   balance(columns, columns.rounds());
   const bool stores = stores_tiles(contraction, shapes.summed);
-  const TileTask task{rows.size(), columns.size(), shapes.summed.size(), lanes, bytes, stores};
+  const bool may_be_whole = stores && rows.known() && columns.known() && rows.inside.empty();
+  const TileTask task{rows.size(),
+                      columns.size(),
+                      shapes.summed.size(),
+                      lanes,
+                      bytes,
+                      may_be_whole ? extent_of(rows.cut) : 0,
+                      may_be_whole ? extent_of(columns.cut) : 0};
   shapes.tile = best_tile(task, target);
   shapes.direct = reads_directly(contraction, shapes, lanes, target.vector_registers, most, bytes);
   shapes.right = in_tiles(contraction, columns) ? PanelOrder::ByTile : PanelOrder::ByTerm;

@@ -20,10 +20,13 @@ struct Blocked {
   std::int64_t chunk = 1, inner = 1;
 
   std::int64_t size() const { return chunk * inner; }
-  // Whether every block is full, and made of tiles of so many elements.
+  // Whether every block is made of whole tiles of so many elements; the last one may have fewer of them.
   bool in_whole_tiles(std::int64_t tile) const {
-    return known() && inside.empty() && extent_of(cut) % chunk == 0 && chunk % tile == 0;
+    return known() && inside.empty() && extent_of(cut) % tile == 0 && (rounds() == 1 || chunk % tile == 0);
   }
+  // Whether all blocks have the same number of elements, and the same of whole tiles.
+  bool even() const { return known() && extent_of(cut) % chunk == 0; }
+  bool even_in_tiles(std::int64_t tile) const { return even() && in_whole_tiles(tile); }
   std::int64_t rounds() const { return rounds_of(extent_of(cut), chunk); }
   bool known() const { return cut->loop->extent.as_int().has_value(); }
   bool whole() const { return around.empty() && rounds() == 1; }

@@ -27,7 +27,8 @@ double tile_cost(const TileTask& task, const RegisterTile& tile, std::int64_t ro
   if (task.terms * wide * task.bytes > target.first_cache_bytes * 3 / 4)
     loads += 0.8 / static_cast<double>(tile.rows);
   // The copy of the sums to the result, of one part, is spared where tiles are whole.
-  const bool whole = task.stores_tiles && task.rows % tile.rows == 0 && task.columns % wide == 0;
+  const bool whole =
+      task.stored_rows > 0 && task.stored_rows % tile.rows == 0 && task.stored_columns % wide == 0;
   return products * (1 + loads) * std::max(1.0, chains / static_cast<double>(sums)) * (whole ? 0.9 : 1);
 }
 

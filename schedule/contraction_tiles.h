@@ -18,7 +18,8 @@ struct RegisterTile {
 struct TileTask {
   std::int64_t rows, columns, terms;  // of a block
   std::int64_t lanes, bytes;          // of a vector, of an element
-  bool stores_tiles;
+  // Where tiles may be stored, how many rows and columns there are, of which tiles are to be whole; else 0.
+  std::int64_t stored_rows, stored_columns;
 };
 
 // More rows than that have no registers on any processor.

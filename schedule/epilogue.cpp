@@ -6,6 +6,7 @@
 
 #include "ir/rewriting/rewrite.h"
 #include "loops/accesses.h"
+#include "loops/lanes.h"
 #include "loops/nest.h"
 #include "loops/primitives.h"
 #include "loops/work.h"
@@ -112,6 +113,39 @@ bool apart(const Stmt& nest, const Follower& next, const Buffer& result) {
   });
 }
 
+// More operations than that take longer than the copy of a tile's sums that they would spare.
+constexpr std::int64_t most_nodes_on_tiles = 80;
+
+// Whether vectors compute what follows an element and its neighbours along memory, so that it may be done on
+// a tile in registers.
+bool fits_tiles(const Follower& next, const std::vector<std::size_t>& dimensions, const Buffer& result) {
+  const auto lines = lines_of(next.body);
+  if (!lines || !all_in_lanes(*lines)) return false;
+  std::int64_t nodes = 0;
+  for (const Stmt& line : *lines) {
+    const auto* store = line.as<Store>();
+    for_each_scalar(store ? store->value : line.as<DefineScalar>()->value, [&](const Scalar&) { ++nodes; });
+  }
+  if (nodes > most_nodes_on_tiles) return false;
+  // The loop over the last dimension of the result runs along what is stored.
+  const auto last = std::find(dimensions.begin(), dimensions.end(), result.shape().size() - 1);
+  if (last == dimensions.end()) return false;
+  const ScalarVar& along = next.loops[static_cast<std::size_t>(last - dimensions.begin())];
+  return std::all_of(lines->begin(), lines->end(), [&](const Stmt& line) {
+    const auto* store = line.as<Store>();
+    if (!store) return true;
+    for (std::size_t d = 0; d < store->indices.size(); ++d) {
+      const Scalar index = substitute(store->indices[d], next.axes);
+      std::vector<ScalarVar> vars;
+      collect_vars(index, vars);
+      const bool moves = std::find(vars.begin(), vars.end(), along) != vars.end();
+      const bool is_last = d + 1 == store->indices.size();
+      if (is_last ? index.as_var() != std::optional(along) : moves) return false;
+    }
+    return !store->indices.empty();
+  });
+}
+
 }  // namespace
 
 std::optional<Stmt> contract_with_epilogue(const Stmt& nest, const Stmt& next, bool kept, RangeProver& prover,
@@ -122,7 +156,7 @@ std::optional<Stmt> contract_with_epilogue(const Stmt& nest, const Stmt& next, b
   const Buffer result = made->buffer;
   const auto dimensions = dimensions_of(*follower, result);
   if (!dimensions) return std::nullopt;
-  const auto contracted = contract(nest, prover, target, false);
+  const auto contracted = contract(nest, prover, target, fits_tiles(*follower, *dimensions, result));
   // A result that is read back stays apart from what follows: it holds parts of sums.
   if (!contracted || loads_from(contracted->blocks, result)) return std::nullopt;
 

@@ -3,7 +3,7 @@
 // rounded).
 #include <llvm/IR/Intrinsics.h>
 
-#include "jit/kernel/codegen_scalar.h"
+#include "jit/kernel/codegen_vector.h"
 #include "jit/math/elementary.h"
 
 namespace relish::jit {
@@ -88,6 +88,15 @@ llvm::Value* ScalarEmitter::math_intrinsic(const IntrinsicCall& node, llvm::Valu
       break;
   }
   RELISH_CHECK(false, "intrinsic without code generation");
+}
+
+// Of those that loops/lanes.h names.
+llvm::Value* VectorEmitter::vector_intrinsic(const IntrinsicCall& node, const Lanes& lanes) {
+  llvm::Value* x = vector(node.args[0], lanes);
+  if (node.intrinsic != Intrinsic::Rsqrt)
+    return builder_.CreateUnaryIntrinsic(machine_operation(node.intrinsic), x);
+  return builder_.CreateFDiv(llvm::ConstantFP::get(x->getType(), 1.0),
+                             builder_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x));
 }
 
 // Leading zeros, as an int32, and set bits.

@@ -8,17 +8,13 @@
 #include "loops/extremes.h"
 #include "loops/faults.h"
 #include "loops/iterations.h"
+#include "loops/lanes.h"
 
 namespace relish::jit {
 namespace {
 
 // More than a few registers' worth is left to the vectorizer, which works in pieces.
 constexpr std::int64_t most_lanes = 64;
-
-// Dtypes that are the same in memory and in registers.
-bool plain(DType dtype) {
-  return dtype == DType::Float32 || dtype == DType::Float64 || dtype == DType::Int32 || dtype == DType::Int64;
-}
 
 // Lanes further apart are loaded one by one.
 constexpr std::int64_t widest_step = 4;
@@ -31,34 +27,21 @@ bool has_halves(const Scalar& value) {
   return found;
 }
 
-bool lane_wise(BinaryOp op, DType dtype) {
-  switch (op) {
-    case BinaryOp::Add:
-    case BinaryOp::Sub:
-    case BinaryOp::Mul:
-      return plain(dtype);
-    case BinaryOp::Div:
-    case BinaryOp::Min:
-    case BinaryOp::Max:
-      return plain(dtype) && is_float(dtype);
-    default:
-      return false;
-  }
-}
-
 }  // namespace
 
 bool VectorEmitter::moves(const Scalar& value, const Lanes& lanes) {
   std::vector<ScalarVar> vars;
   collect_vars(value, vars);
   return std::any_of(vars.begin(), vars.end(), [&](const ScalarVar& var) {
-    return var == lanes.loop.var || prover_.depends_on(use(var), lanes.loop.var);
+    return var == lanes.loop.var || lanes.names.contains(var.id()) ||
+           prover_.depends_on(use(var), lanes.loop.var);
   });
 }
 
 // Inside the loop.
 bool VectorEmitter::fits(const For& loop, const Store& store) {
-  if (!plain(store.buffer.dtype()) || store.indices.empty() || may_fault(store.value, prover_)) return false;
+  if (!has_lanes(store.buffer.dtype()) || store.indices.empty() || may_fault(store.value, prover_))
+    return false;
   if (pace_of(store.buffer, store.indices, loop.var, prover_) != Pace::Along) return false;
   for (std::size_t d = 0; d < store.indices.size(); ++d)
     if (!prover_.in_range(store.indices[d], store.buffer.shape()[d])) return false;
@@ -68,47 +51,69 @@ bool VectorEmitter::fits(const For& loop, const Store& store) {
 
 bool VectorEmitter::vector_loop(const For& loop, Span span) {
   const auto count = loop.extent.as_int();
-  const auto* store = loop.body.as<Store>();
-  if (loop.kind != LoopKind::Vectorized || !store || loop.step.defined() || !count || *count < 2 ||
-      *count > most_lanes || !independent_iterations(loop, prover_))
+  const auto body = loop.kind == LoopKind::Vectorized ? lines_of(loop.body) : std::nullopt;
+  if (!body || loop.step.defined() || !count || *count < 2 || *count > most_lanes ||
+      !independent_iterations(loop, prover_))
     return false;
   prover_.enter_loop(loop.var, loop.begin, loop.extent);
-  const bool taken = fits(loop, *store);
+  const bool taken =
+      (body->size() == 1 || all_in_lanes(*body)) &&
+      std::all_of(body->begin(), body->end(), [&](const Stmt& line) {
+        const auto* store = line.as<Store>();
+        return store ? fits(loop, *store) : !may_fault(line.as<DefineScalar>()->value, prover_);
+      });
   if (taken) {
-    const Lanes lanes{loop, index(loop.begin), static_cast<unsigned>(*count)};
-    const std::size_t scalars = frame_.scalar_order.size(), buffers = frame_.buffer_order.size();
-    const auto update = as_update(*store);
-    llvm::Value* value = update ? vector_update(*store, *update, lanes) : vector(store->value, lanes);
-    define(loop.var, {nullptr, lanes.begin, nullptr});
-    llvm::Value* address = element_address(store->buffer, store->indices, span);
-    builder_.CreateAlignedStore(value, address,
-                                llvm::Align(static_cast<std::uint64_t>(size_of(store->buffer.dtype()))));
-    leave_scope(scalars, buffers);
+    Lanes lanes{loop, index(loop.begin), static_cast<unsigned>(*count)};
+    for (const Stmt& line : *body) {
+      if (const auto* store = line.as<Store>())
+        store_lanes(*store, body->size() == 1 ? span : line->span, lanes);
+      else
+        lanes.names[line.as<DefineScalar>()->var.id()] = vector(line.as<DefineScalar>()->value, lanes);
+    }
   }
   prover_.leave_loop();
   return taken;
 }
 
+void VectorEmitter::store_lanes(const Store& store, Span span, const Lanes& lanes) {
+  const std::size_t scalars = frame_.scalar_order.size(), buffers = frame_.buffer_order.size();
+  const auto update = as_update(store);
+  llvm::Value* value = update ? vector_update(store, *update, lanes) : vector(store.value, lanes);
+  define(lanes.loop.var, {nullptr, lanes.begin, nullptr});
+  llvm::Value* address = element_address(store.buffer, store.indices, span);
+  builder_.CreateAlignedStore(value, address,
+                              llvm::Align(static_cast<std::uint64_t>(size_of(store.buffer.dtype()))));
+  leave_scope(scalars, buffers);
+}
+
 llvm::Value* VectorEmitter::vector(const Scalar& value, const Lanes& lanes) {
+  if (const auto var = value.as_var()) {
+    const auto named = lanes.names.find(var->id());
+    if (named != lanes.names.end()) return named->second;
+  }
   if (!moves(value, lanes)) return builder_.CreateVectorSplat(lanes.count, scalar(value));
   if (const auto* n = value.as<Load>()) return vector_load(*n, value.span(), lanes);
   if (const auto* n = value.as<Binary>(); n && lane_wise(n->op, value.dtype()))
     return vector_binary(*n, lanes);
   llvm::Value* made = nullptr;
-  if (const auto* n = value.as<Select>(); n && plain(value.dtype()) && !has_halves(value))
+  if (const auto* n = value.as<Select>(); n && has_lanes(value.dtype()) && !has_halves(value))
     made = vector_choice(*n, lanes);
   if (const auto* n = value.as<Logical>()) made = vector_logical(*n, lanes);
-  if (const auto* n = value.as<Compare>(); n && plain(n->a.dtype())) {
+  if (const auto* n = value.as<Compare>(); n && has_lanes(n->a.dtype())) {
     llvm::Value* a = vector(n->a, lanes);
     made = compared_as(n->op, a, vector(n->b, lanes), n->a.dtype());
   }
+  if (const auto* n = value.as<IntrinsicCall>(); n && computed_in_lanes(value))
+    made = vector_intrinsic(*n, lanes);
+  if (const auto* n = value.as<Not>(); n && is_bool(n->a.dtype()))
+    made = builder_.CreateNot(vector(n->a, lanes));
   return made ? made : lane_by_lane(value, lanes);
 }
 
 llvm::Value* VectorEmitter::vector_load(const Load& load, Span span, const Lanes& lanes) {
   const DType dtype = load.buffer->dtype();
   const auto slot = frame_.buffers.find(load.buffer->id());
-  const bool compact = plain(dtype) && slot != frame_.buffers.end() && slot->second.strides.empty();
+  const bool compact = has_lanes(dtype) && slot != frame_.buffers.end() && slot->second.strides.empty();
   const std::int64_t step = compact ? step_of(load, lanes) : 0;
   if (step == 0) return lane_by_lane(relish::load(*load.buffer, load.indices, span), lanes);
   const std::size_t scalars = frame_.scalar_order.size(), buffers = frame_.buffer_order.size();
@@ -179,7 +184,9 @@ llvm::Value* VectorEmitter::vector_choice(const Select& node, const Lanes& lanes
     llvm::Value* b = vector(extreme->b, lanes);
     return extreme->largest ? builder_.CreateMaximum(a, b) : builder_.CreateMinimum(a, b);
   }
-  if (!is_bool(node.condition.dtype()) || !cheap_and_safe(node.a) || !cheap_and_safe(node.b)) return nullptr;
+  const bool both = (cheap_and_safe(node.a) && cheap_and_safe(node.b)) ||
+                    (!node.lazy && computed_in_lanes(node.a) && computed_in_lanes(node.b));
+  if (!is_bool(node.condition.dtype()) || !both) return nullptr;
   llvm::Value* condition = vector(node.condition, lanes);
   llvm::Value* a = vector(node.a, lanes);
   return builder_.CreateSelect(condition, a, vector(node.b, lanes));

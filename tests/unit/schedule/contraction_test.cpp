@@ -137,6 +137,17 @@ std::vector<NestText> contractions() {
                    {7, 9},
                    {5, 7},
                    "for i, j, l in T.grid(5, 7, 9):\n    C[i, j] = C[i, j] + A[l, i] * B[j, l]"});
+  nests.push_back({"columns apart in memory, their terms side by side",
+                   {19, 45},
+                   {37, 45},
+                   {19, 37},
+                   "for i, j, l in T.grid(19, 37, 45):\n    C[i, j] = C[i, j] + A[i, l] * B[j, l]"});
+  nests.push_back({"the same of parts of unequal size, in float64",
+                   {12, 263},
+                   {40, 263},
+                   {12, 40},
+                   "for i, j, l in T.grid(12, 40, 263):\n    C[i, j] = C[i, j] + A[i, l] * B[j, l]",
+                   "float64"});
   nests.push_back({"transposed result",
                    {9, 5},
                    {5, 7},
@@ -497,4 +508,18 @@ TEST_CASE("contraction: what is none, or too small, keeps its loops") {
     INFO(nest.name);
     CHECK_FALSE(has_tiles(schedule(*module_of(nest))));
   }
+}
+
+TEST_CASE("contraction: a factor whose terms lie side by side is turned in squares of registers") {
+  const auto squares = [](const NestText& nest, const Target& target) {
+    return print(schedule(*module_of(nest), target)).find("T.sblock(\"square\")") != std::string::npos;
+  };
+  const Target wide{.vector_bytes = 64, .vector_registers = 32, .least_products = 0};
+  for (const NestText& nest : contractions()) {
+    INFO(nest.name);
+    const bool apart = std::string(nest.name).find("columns apart") == 0;
+    if (apart) CHECK(squares(nest, wide));
+    if (apart) CHECK(squares(nest, small_tiles));
+  }
+  CHECK_FALSE(squares(product(33, 513, 34), wide));
 }

@@ -29,3 +29,37 @@ TEST_CASE("vectorized: iterations that see what others store keep their order") 
       CHECK(found.get_double(i) == Approx(wanted.get_double(i)).epsilon(1e-6));
   }
 }
+
+TEST_CASE("vectorized: names, choices, roots and several stores of one iteration") {
+  for (const char* lines :
+       {"x: T.let[T.float32] = A[0, i] + B[1, i]\n            C[i] = x * x - C[i]",
+        "C[i] = A[0, i]\n            C[i] = C[i] + T.sqrt(C[i])",
+        "x: T.let[T.float32] = C[i]\n            y: T.let[T.float32] = T.Select(x > T.float32(3), "
+        "T.sqrt(x), T.abs(T.float32(2) - x))\n            C[i] = y / (x + T.float32(1))",
+        "x: T.let[T.float32] = T.max(A[0, i], B[0, i])\n            y: T.let[T.bool] = x > T.float32(1) and "
+        "not (x == T.float32(4))\n            C[i] = T.Select(y, T.rsqrt(x), T.floor(x * T.float32(0.3)))",
+        // What is not computed in lanes: a function, a conversion, a name in an index, the other way round.
+        "x: T.let[T.float32] = T.exp(B[0, i])\n            C[i] = x + A[0, i]",
+        "x: T.let[T.int32] = T.Cast(\"int32\", A[0, i])\n            C[i] = T.Cast(\"float32\", x)",
+        "x: T.let[T.int32] = 7 - i\n            C[i] = A[0, x]",
+        "x: T.let[T.float32] = A[0, i]\n            C[7 - i] = x",
+        "x: T.let[T.float32] = C[(i + 7) % 8]\n            C[i] = x + T.float32(1)"}) {
+    INFO(lines);
+    const ModulePtr module = read_module(
+        "test.relish", std::string("@I.ir_module\nclass M:\n    @T.prim_func\n    def f(A: T.Buffer((2, 8), "
+                                   "\"float32\"), B: T.Buffer((2, 8), \"float32\"), C: T.Buffer((8,), "
+                                   "\"float32\")):\n        for j in range(8):\n            C[j] = A[1, j]\n"
+                                   "        for i in T.vectorized(8):\n            ") +
+                           lines + "\n");
+    Tensor a = Tensor::empty(DType::Float32, {2, 8}), b = Tensor::empty(DType::Float32, {2, 8});
+    for (std::int64_t i = 0; i < 16; ++i) {
+      a.set_double(i, static_cast<double>(i * i % 11));
+      b.set_double(i, static_cast<double>(i % 3) / 4 + 0.5);
+    }
+    const std::vector<Value> args{Value(a), Value(b)};
+    const Tensor wanted = make_interpreter()->call(module, "f", args).tensor();
+    const Tensor found = make_jit()->call(module, "f", args).tensor();
+    for (std::int64_t i = 0; i < 8; ++i)
+      CHECK(found.get_double(i) == Approx(wanted.get_double(i)).epsilon(1e-6));
+  }
+}
