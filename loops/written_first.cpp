@@ -81,12 +81,44 @@ class FirstStore {
     return false;
   }
 
+  // A loop that ends early in the last round of one around it: over min(part, all - part * round), whose
+  // rounds reach `all`. Both together count to `all`.
+  struct CutLoop {
+    std::size_t round;
+    std::int64_t part;
+    Polynomial all;
+  };
+  std::optional<CutLoop> cut_by_rounds(const For& loop) {
+    const auto* least = loop.extent.as<Binary>();
+    if (!least || least->op != BinaryOp::Min) return std::nullopt;
+    const bool first = least->a.as_int().has_value();
+    const auto part = first ? least->a.as_int() : least->b.as_int();
+    if (!part || *part <= 0) return std::nullopt;
+    const Polynomial left = prover_.polynomial(first ? least->b : least->a);
+    for (std::size_t i = 0; i < loops_.size(); ++i) {
+      const auto split = left.split(loops_[i]->var.id());
+      if (split && (split->quotient + Polynomial(*part)).is_zero() &&
+          reach(loops_[i]->extent, *part, split->rest))
+        return CutLoop{i, *part, split->rest};
+    }
+    return std::nullopt;
+  }
+  // Whether so many rounds of that part are `all` or more, and none lies behind it.
+  bool reach(const Scalar& rounds, std::int64_t part, const Polynomial& all) {
+    const auto known = rounds.as_int(), end = all.constant();
+    if (known && end) return *end > 0 && *known == (*end - 1) / part + 1;
+    const auto* quotient = rounds.as<Binary>();
+    return quotient && quotient->op == BinaryOp::FloorDiv && quotient->b.as_int() == part &&
+           (prover_.polynomial(quotient->a) - all - Polynomial(part - 1)).is_zero();
+  }
+
   // The loops that the index counts, the fastest first: it is the sum of their variables, each times the
   // extents of those before it, so that they run over every place of a dimension of their product.
   std::optional<std::vector<std::size_t>> loops_of(const Scalar& index, const Scalar& dim) {
     Polynomial rest = prover_.polynomial(index);
     std::vector<std::size_t> found;
     Polynomial size(1);
+    bool plain = true;  // the product of two negative extents is positive
     while (!rest.is_zero()) {
       std::size_t next = loops_.size();
       for (std::size_t i = 0; i < loops_.size() && next == loops_.size(); ++i) {
@@ -96,14 +128,17 @@ class FirstStore {
       if (next == loops_.size()) return std::nullopt;
       found.push_back(next);
       rest = rest - size * Polynomial::of(loops_[next]->var.id());
+      if (const auto cut = cut_by_rounds(*loops_[next])) {
+        found.push_back(cut->round);
+        rest = rest - size * Polynomial(cut->part) * Polynomial::of(loops_[cut->round]->var.id());
+        size = size * cut->all;
+        continue;
+      }
+      plain = plain && loops_[next]->extent.as_int().value_or(0) > 0;
       size = size * prover_.polynomial(loops_[next]->extent);
     }
     if (!(size - prover_.polynomial(dim)).is_zero()) return std::nullopt;
-    // The product of two negative extents is positive.
-    const bool run = found.size() == 1 || std::all_of(found.begin(), found.end(), [&](std::size_t loop) {
-                       return loops_[loop]->extent.as_int().value_or(0) > 0;
-                     });
-    return run ? std::optional(found) : std::nullopt;
+    return plain || found.size() == 1 ? std::optional(found) : std::nullopt;
   }
 
   // Each index counts loops over the whole dimension, or is the one place of a dimension of one; the other

@@ -1,6 +1,10 @@
 // Names of names, fields of tuples at hand, casts that say nothing.
 #include "transform/canonicalize.h"
 
+#include <iterator>
+#include <unordered_map>
+
+#include "ir/rewriting/rewrite.h"
 #include "ir/verify/verify.h"
 #include "transform/binding_replacer.h"
 #include "transform/dead_code.h"
@@ -34,6 +38,33 @@ class Canonicalizer : public BindingReplacer {
 FunctionPtr canonicalized(const FunctionPtr& function) {
   const FunctionPtr mapped = Canonicalizer().map(function);
   return mapped == function ? function : eliminate_dead_bindings(mapped);
+}
+
+FunctionPtr with_tuples_taken_apart(const FunctionPtr& function) {
+  auto made = std::make_shared<Function>(*Canonicalizer().map(function));
+  std::unordered_map<std::uint64_t, int> uses;
+  const auto count = [&](const Expr& value, int by) {
+    for_each_expr(value, [&](const Expr& expr) {
+      if (const Var* var = expr.as_var()) uses[var->id()] += by;
+    });
+  };
+  for_each_expr(*made, [&](const Expr& expr) {
+    if (const Var* var = expr.as_var()) ++uses[var->id()];
+  });
+  for (std::size_t b = made->blocks.size(); b-- > 0;) {
+    std::vector<Binding> kept;
+    std::vector<Binding>& bindings = made->blocks[b].bindings;
+    for (std::size_t i = bindings.size(); i-- > 0;) {
+      const auto* plain = std::get_if<VarBinding>(&bindings[i].kind);
+      const bool moves = plain && (plain->value.as<TupleExpr>() || plain->value.as<TupleGet>());
+      if (moves && uses[plain->var.id()] == 0)
+        count(plain->value, -1);
+      else
+        kept.push_back(std::move(bindings[i]));
+    }
+    bindings.assign(std::make_move_iterator(kept.rbegin()), std::make_move_iterator(kept.rend()));
+  }
+  return made;
 }
 
 Module canonicalize(const Module& module) {

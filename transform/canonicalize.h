@@ -11,5 +11,7 @@ namespace relish {
 Module canonicalize(const Module& module);
 // Of one function: the same handle when nothing is to be done.
 FunctionPtr canonicalized(const FunctionPtr& function);
+// The same, but that of bindings which nobody uses only tuples and their fields go: whatever computes stays.
+FunctionPtr with_tuples_taken_apart(const FunctionPtr& function);
 
 }  // namespace relish

@@ -11,6 +11,7 @@
 #include "ir/verify/verify.h"
 #include "transform/binding_replacer.h"
 #include "transform/call_cycles.h"
+#include "transform/canonicalize.h"
 #include "transform/dead_code.h"
 #include "transform/rebuild.h"
 
@@ -88,7 +89,9 @@ class Inlining : public BindingReplacer {
 
 class ModuleInliner {
  public:
-  explicit ModuleInliner(const Module& module) : result_(module), inliner_(result_) {
+  // `only`: those of the functions may be inlined; null: all.
+  explicit ModuleInliner(const Module& module, const std::unordered_set<std::string>* only = nullptr)
+      : result_(module), inliner_(result_), only_(only) {
     CallGraph calls;
     for (const GlobalFunction& global : result_.functions) {
       const auto* function = std::get_if<FunctionPtr>(&global);
@@ -100,19 +103,40 @@ class ModuleInliner {
     for (const auto& [name, gradient] : user_gradients(result_)) kept_.insert(name);
   }
 
-  Module run() {
-    bool changed = false;
-    for (const std::string& name : order_) {
-      const FunctionPtr function = result_.function(name);
-      const FunctionPtr made = Inlining(result_, inliner_, callees_, *function, written_).map(function);
-      changed = changed || made != function;
-      if (made != function) result_.set(made);
-      if (!kept_.contains(name)) callees_.emplace(name, measured(*made));
-    }
-    return changed ? eliminate_dead_code(result_) : result_;
+  Module run() { return inlined() ? eliminate_dead_code(result_) : result_; }
+
+  // With bindings that nobody uses.
+  Module run_for_compilation() {
+    inlined();
+    for (const std::string& name : changed_) result_.set(with_tuples_taken_apart(result_.function(name)));
+    if (changed_.empty()) return result_;
+    std::unordered_set<std::string> mentioned;
+    for (const GlobalFunction& global : result_.functions)
+      if (const auto* function = std::get_if<FunctionPtr>(&global))
+        for (std::string& callee : global_references(**function)) mentioned.insert(std::move(callee));
+    result_.functions.remove_if([&](const GlobalFunction& global) {
+      const auto* function = std::get_if<FunctionPtr>(&global);
+      return function && (*function)->is_private && callees_.contains((*function)->name) &&
+             !mentioned.contains((*function)->name);
+    });
+    return result_;
   }
 
  private:
+  // Whether a function has changed.
+  bool inlined() {
+    for (const std::string& name : order_) {
+      const FunctionPtr function = result_.function(name);
+      const FunctionPtr made = Inlining(result_, inliner_, callees_, *function, written_).map(function);
+      if (made != function) {
+        result_.set(made);
+        changed_.push_back(name);
+      }
+      if (!kept_.contains(name) && (!only_ || only_->contains(name))) callees_.emplace(name, measured(*made));
+    }
+    return !changed_.empty();
+  }
+
   // Enters the functions that this one reaches, then itself. By a list of its own: chains of calls are long.
   void order_from(const std::string& first) {
     struct Open {
@@ -141,12 +165,49 @@ class ModuleInliner {
   Module result_;
   CallInliner inliner_;
   std::unordered_set<std::string> entered_, kept_;
-  std::vector<std::string> order_;
+  std::vector<std::string> order_, changed_;
+  const std::unordered_set<std::string>* const only_;
   Inlining::Known callees_;
   std::size_t written_ = 0;
 };
 
+// Functions that one call alone mentions, outside of branches and loops, with arguments of just the types
+// that it has, all of whose sizes are numbers.
+std::unordered_set<std::string> called_once(const Module& module) {
+  std::unordered_map<std::string, int> mentions;
+  std::unordered_set<std::string> fit;
+  for (const GlobalFunction& global : module.functions) {
+    const auto* function = std::get_if<FunctionPtr>(&global);
+    if (!function) continue;
+    for_each_expr(**function, [&](const Expr& expr) {
+      if (const auto* named = expr.as<GlobalRef>()) ++mentions[named->name];
+    });
+    for (const BindingBlock& block : (*function)->blocks)
+      for (const Binding& binding : block.bindings) {
+        const auto* call = binding.value().as<FunctionCall>();
+        const auto* named = call ? call->callee.as<GlobalRef>() : nullptr;
+        const FunctionPtr callee = named ? module.function(named->name) : nullptr;
+        if (!callee || callee->params.size() != call->args.size()) continue;
+        bool same = true;
+        for (std::size_t i = 0; i < call->args.size(); ++i)
+          same = same && fully_known(callee->params[i].type()) &&
+                 same_type(call->args[i].type(), callee->params[i].type());
+        if (same) fit.insert(named->name);
+      }
+  }
+  std::erase_if(fit, [&](const std::string& name) { return mentions[name] != 1; });
+  return fit;
+}
+
 }  // namespace
+
+Module with_single_calls_inlined(const Module& module) {
+  const std::unordered_set<std::string> once = called_once(module);
+  if (once.empty()) return module;
+  Module result = ModuleInliner(module, &once).run_for_compilation();
+  verify_after(result, "inline");
+  return result;
+}
 
 Module inline_calls(const Module& module) {
   Module result = ModuleInliner(module).run();

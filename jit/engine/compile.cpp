@@ -14,6 +14,7 @@
 #include "schedule/fuse.h"
 #include "schedule/schedule.h"
 #include "support/big_stack.h"
+#include "transform/inline_calls.h"
 #include "transform/legalize.h"
 #include "transform/lift_bodies.h"
 
@@ -33,6 +34,12 @@ Module part_of(const Module& module, const std::vector<GlobalFunction>& function
   part.functions = functions;
   part.check_well_formed = module.check_well_formed;
   return part;
+}
+
+// The functions with calls inlined as `lower` shows it, without those that the first one reaches no more.
+Module with_calls_joined(const Module& module, const std::vector<GlobalFunction>& functions) {
+  const Module joined = with_single_calls_inlined(part_of(module, functions));
+  return part_of(module, reachable_functions(joined, name_of(functions.front())));
 }
 
 }  // namespace
@@ -71,7 +78,8 @@ std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
     symbol = emitter.finish(emitter.entry_of(*alone.module.prim_func(name)));
     before_schedule(compiled->watched, fused);
   } else {
-    const LoweredProgram program = lowered_program(part, unknown, engine.target());
+    const LoweredProgram program =
+        lowered_program(with_calls_joined(module, functions), unknown, engine.target());
     const LiftedModule& lowered = program.lifted;
     const FunctionPtr function = lowered.module.function(name);
     GraphEmitter emitter(ProgramSteps(program), build, engine.traits(), compiled->sites,
@@ -111,7 +119,7 @@ std::shared_ptr<const Compiled> plan(const Target& target, const Module& module,
     require_compilable(functions);
     made->kernel = schedule(fuse(part), target).prim_func(name);
   } else {
-    made->program = lowered_program(part, unknown, target);
+    made->program = lowered_program(with_calls_joined(module, functions), unknown, target);
     const LiftedModule& lowered = made->program->lifted;
     made->steps = std::make_unique<ProgramSteps>(*made->program);
     for (const GlobalFunction& each : lowered.module.functions)
@@ -133,7 +141,7 @@ Module planned(const ModulePtr& module, const Target& target,
                const std::map<std::string, GivenParams>& given) {
   Module made;
   with_big_stack([&] {
-    const Module written = prim_calls_inlined(module);
+    const Module written = with_single_calls_inlined(prim_calls_inlined(module));
     made = jit::planned_module(jit::lowered_program(written, UnknownShapes::Kept, target), written.names(),
                                given);
   });

@@ -10,6 +10,7 @@
 #include "shell/commands/subject.h"
 #include "support/suggest.h"
 #include "train/step_function.h"
+#include "transform/inline_calls.h"
 #include "transform/legalize.h"
 
 namespace relish::commands_lower {
@@ -43,7 +44,7 @@ ScriptValue run(Invocation& invocation) {
                      did_you_mean(last, passes)));
   if (last == "plan")
     return module_result(planned(invocation.module, this_machine(), given_to_steps(*invocation.module)));
-  Module module = legalize(prim_calls_inlined(invocation.module));
+  Module module = legalize(with_single_calls_inlined(prim_calls_inlined(invocation.module)));
   if (found > passes.begin()) module = fuse(module);
   if (found > passes.begin() + 1) module = schedule(module, this_machine());
   return module_result(std::move(module));

@@ -39,6 +39,24 @@ TEST_CASE("written first: an index that counts several loops covers the product 
   CHECK(all_written(in_loops("a * 8 + b", "a, b in T.grid(3, 8)")));
   CHECK(all_written(in_loops("b * 3 + a", "a, b in T.grid(3, 8)")));
   CHECK(all_written(in_loops("(a * 4 + b) * 2 + c", "a, b, c in T.grid(3, 4, 2)")));
+  // Rounds whose last one is shorter.
+  CHECK(
+      all_written("            for a in range(4):\n                for b in range(T.min(7, 24 - a * 7)):\n"
+                  "                    held[a * 7 + b] = T.float32(0)\n"));
+  CHECK(
+      all_written("            for a in range(2):\n                for b in range(T.min(5, 8 - a * 5)):\n"
+                  "                    for c in range(3):\n"
+                  "                        held[a * 15 + (b * 3 + c)] = T.float32(0)\n"));
+  for (const char* wrong : {"(7, 24 - a * 7)):\n                    held[a * 7 + b + 1]",
+                            "(7, 24 - a * 6)):\n                    held[a * 7 + b]",
+                            "(6, 24 - a * 7)):\n                    held[a * 7 + b]",
+                            "(7, 23 - a * 7)):\n                    held[a * 7 + b]"})
+    CHECK_FALSE(
+        all_written(std::string("            for a in range(4):\n                for b in range(T.min") +
+                    wrong + " = T.float32(0)\n"));
+  CHECK_FALSE(
+      all_written("            for a in range(3):\n                for b in range(T.min(7, 24 - a * 7)):\n"
+                  "                    held[a * 7 + b] = T.float32(0)\n"));
   // Elements are left out, or stored twice.
   CHECK_FALSE(all_written(in_loops("i", "i in range(23)")));
   CHECK_FALSE(all_written(in_loops("a * 8 + b", "a, b in T.grid(3, 7)")));
