@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "tests/unit/catch_failure.h"
@@ -33,6 +34,39 @@ Checkpoint checkpoint_of(std::int64_t step) {
   checkpoint.state.optimizer_states = Value::tuple({});
   checkpoint.parameters = {{"w", Tensor::scalar(DType::Float32, 2)}};
   return checkpoint;
+}
+
+// The times at which a file was written, as far as the ends of epochs saw them.
+class WatchedFile : public TrainingObserver {
+ public:
+  void on_epoch(const EpochReport&) override {
+    struct stat info = {};
+    if (::stat(path.c_str(), &info) == 0) written.insert({info.st_mtim.tv_sec, info.st_mtim.tv_nsec});
+  }
+  std::string path;
+  std::set<std::pair<time_t, long>> written;
+};
+
+TEST_CASE("quick epochs do not write the best weights each; the last of them are there in the end") {
+  TemporaryFolder folder;
+  testing::LinearEvaluator evaluator;
+  TrainOptions options;
+  options.epochs = 400;
+  options.batch_size = 8;
+  options.learning_rate = 0.001;
+  options.checkpoint_every = {0, 3600};
+  options.validation = testing::linear_data(5);
+  RunRequest request;
+  request.folder.directory = folder.file("run");
+  WatchedFile best;
+  best.path = folder.file("run/best.safetensors");
+  const TrainResult result = train(evaluator, testing::linear_program(ScalarVar("n", DType::Int64)),
+                                   testing::linear_data(20), options, &request, &best);
+  CHECK(result.best_step == 1200);  // each epoch was better than the one before it
+  // The first, and one a second.
+  CHECK(static_cast<double>(best.written.size()) <= 2 + result.seconds);
+  CHECK(read_safetensors(best.path)[0].second.get_double(0) ==
+        read_safetensors(folder.file("run/final.safetensors"))[0].second.get_double(0));
 }
 
 TEST_CASE("a whole job's folder") {
