@@ -8,12 +8,12 @@ namespace relish {
 namespace {
 
 // Beyond so many changes the memory of the paths, which grows with their square, is not worth a shorter diff.
-constexpr int most_changes = 1000;
+constexpr int most_line_changes = 1000;
 
 // The steps between the common beginning and end, in order.
 std::vector<AlignedLine> middle_steps(const std::vector<std::size_t>& a, const std::vector<std::size_t>& b) {
   const int n = static_cast<int>(a.size()), m = static_cast<int>(b.size());
-  const int most = std::min(n + m, most_changes);
+  const int most = std::min(n + m, most_line_changes);
   std::vector<std::vector<int>> rounds;  // furthest x of diagonals -d…d before round d
   std::vector<int> furthest(2 * static_cast<std::size_t>(most) + 3, 0);
   auto at = [&](std::vector<int>& values, int diagonal) -> int& {

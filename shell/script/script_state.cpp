@@ -245,12 +245,12 @@ ScriptValue ScriptState::argument(const std::string& name, const ScriptValue* fa
   };
   if (given) return keep(converted(name, *given, kind));
   if (fallback) return keep(*fallback);
-  missing_argument(name, span);
+  fail_without_argument(name, options_.interactive, span);
 }
 
-void ScriptState::missing_argument(const std::string& name, Span span) const {
+void fail_without_argument(const std::string& name, bool interactive, Span span) {
   fail(ErrorClass::Usage, span, "arg.missing",
-       options_.interactive
+       interactive
            ? fmt::format(
                  "the argument '{0}' has no value in a session; write arg(\"{0}\", VALUE), or begin the "
                  "session with relish repl --set {0}=VALUE",

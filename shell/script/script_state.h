@@ -36,6 +36,8 @@ struct ScriptOptions {
   ScriptObserver* observer = nullptr;
 };
 
+// A required argument that nobody gave.
+[[noreturn]] void fail_without_argument(const std::string& name, bool interactive, Span span);
 // Whether arg() takes the word as type.
 bool is_argument_type(std::string_view type);
 
@@ -73,8 +75,6 @@ class ScriptState {
   ModulePtr load_module(const std::string& path, Span span, bool again = false);
 
  protected:
-  [[noreturn]] void missing_argument(const std::string& name, Span span) const;
-
   ScriptState(Session& session, ScriptOptions options);
 
   // The names of what runs: the script's, or those of a loaded file.

@@ -12,6 +12,7 @@
 #include "shell/script/script.h"
 #include "stdlib/catalog.h"
 #include "support/render.h"
+#include "support/value_text.h"
 #include "transform/epoch_writer.h"
 #include "transform/model_forms.h"
 #include "transform/parameter_marks.h"
