@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "stdlib/surface.h"
 #include "transform/setup_trainer.h"
 
 namespace relish {
@@ -86,7 +87,7 @@ std::string foreign_member_advice(const Module& module, std::string_view holder,
     if (!here.empty() && module.find(here)) return fmt::format("; here it is {}.{}", holder, here);
     if (const std::string option = option_that_adds(module, here); !option.empty())
       return fmt::format("; here it is {}.{}{}", holder, here, option);
-    return "; write " + with_word("{}", holder, with_word("main", model, each.write));
+    return introduced(with_word("{}", holder, with_word("main", model, each.write)));
   }
   return "";
 }

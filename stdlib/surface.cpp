@@ -367,10 +367,15 @@ std::optional<std::string> exact_operator(std::string_view word) {
   return found ? std::optional(std::string(found->name)) : std::nullopt;
 }
 
+std::string introduced(std::string_view words) {
+  const bool is_text = !words.starts_with("the ") && !words.starts_with("nothing");
+  return fmt::format("; {}{}", is_text ? "write " : words.starts_with("the ") ? "use " : "", words);
+}
+
 std::string method_advice(std::string_view method, std::string_view object, bool has_arguments,
                           ProposalPlace place) {
   if (const auto instead = written_instead(method, object, place))
-    return instead->empty() ? "; nothing here does what it does" : fmt::format("; write {}", *instead);
+    return instead->empty() ? "; nothing here does what it does" : introduced(*instead);
   const std::optional<std::string> op = exact_operator(method);
   return op ? fmt::format("; write R.{}({}{})", *op, object, has_arguments ? ", …" : "") : "";
 }
@@ -379,7 +384,7 @@ std::string operator_advice(std::string_view wanted, std::span<const std::string
   const auto instead = written_instead(wanted.substr(wanted.rfind('.') + 1));
   const std::optional<std::string> nearest = meant_operator(wanted, others);
   if (nearest) return fmt::format("; did you mean 'R.{}'?", *nearest);
-  return instead && !instead->empty() ? fmt::format("; write {}", *instead) : "";
+  return instead && !instead->empty() ? introduced(*instead) : "";
 }
 
 }  // namespace relish

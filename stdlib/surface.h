@@ -36,6 +36,8 @@ std::optional<std::string> meant_operator(std::string_view wanted,
 // The operator that a word names without doubt: its name, its last part where only one operator has it, or
 // what another library calls it. Without "R.".
 std::optional<std::string> exact_operator(std::string_view word);
+// "; write R.sum(x)", "; use the command train", "; nothing: there is one device".
+std::string introduced(std::string_view words);
 // The end of a message about a method that a tensor does not have: "; write R.sum(x)", that nothing
 // does what it does, or nothing.
 std::string method_advice(std::string_view method, std::string_view object, bool has_arguments,

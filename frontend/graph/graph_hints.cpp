@@ -124,7 +124,7 @@ std::string bare_call_hint(std::string_view name) {
   const auto op = exact_operator(name);
   if (op) return fmt::format("; did you mean 'R.{}'?", *op);
   const auto instead = written_instead(name);
-  return instead && !instead->empty() ? fmt::format("; write {}", *instead) : "";
+  return instead && !instead->empty() ? introduced(*instead) : "";
 }
 
 }  // namespace relish

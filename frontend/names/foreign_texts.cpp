@@ -138,6 +138,14 @@ std::string foreign_page_advice(std::string_view word) {
              : "";
 }
 
+std::string foreign_word_advice(std::string_view word) {
+  if (const auto constant = written_constant(word); constant && constant->starts_with('"'))
+    return "; write " + *constant;
+  const auto words = written_instead(word);
+  if (!words || words->empty() || is_expression_elsewhere(word)) return "";
+  return introduced(*words);
+}
+
 std::string foreign_name_advice(std::string_view name, ProposalPlace place, bool called) {
   const std::string_view word = name.substr(name.rfind('.') + 1);
   const auto library = library_called(name.substr(0, name.find('.')));
@@ -150,7 +158,7 @@ std::string foreign_name_advice(std::string_view name, ProposalPlace place, bool
   if (called && is_expression_elsewhere(word)) return foreign_page_advice(word);
   if (auto instead = written_instead(word, "x", place)) {
     if (instead->empty()) return "; nothing here does what it does";
-    return "; write " + *instead;
+    return introduced(*instead);
   }
   if (const auto op = exact_operator(word))
     return fmt::format("; here it is R.{0}, with arguments of its own: relish doc {0}", *op);

@@ -23,6 +23,9 @@ std::string foreign_call_advice(const ast::Call& call, ProposalPlace place, cons
 // The end of a message about a name of a library that is not called, or called with arguments for which the
 // table has no row: what it is without these is then not proposed.
 std::string foreign_name_advice(std::string_view name, ProposalPlace place, bool called = false);
+// "; write optimizer=\"adam\" in train or setup_trainer" for a word that has no expression here, as Adam, and
+// for a dtype's name; empty for others.
+std::string foreign_word_advice(std::string_view word);
 // "; relish doc roll says what is written here" for a word that the table has, with arguments that it has
 // not.
 std::string foreign_page_advice(std::string_view word);

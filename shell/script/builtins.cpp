@@ -176,7 +176,13 @@ ScriptValue call_round(Script& script, CallArguments& arguments) {
   const NamedValue& x = arguments.required("x");
   const NamedValue* digits = arguments.optional("digits");
   arguments.done();
-  if (x.value.tensor()) return script.operators().call("round", {x}, arguments.span());
+  if (x.value.tensor()) {
+    if (digits && !digits->value.is_none()) {
+      fail(ErrorClass::Type, digits->span, "call.argument",
+           "round: a tensor is rounded to integers, without digits; round x.item(), or write f\"{x:.3f}\"");
+    }
+    return script.operators().call("round", {x}, arguments.span());
+  }
   ScriptValue number = number_of(x, "round");
   if (!digits || digits->value.is_none()) {
     if (auto integer = integer_of(number)) return *integer;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ir/operators/giving.h"
+#include "shell/foreign_members.h"
 #include "shell/program/program_file.h"
 #include "shell/script/builtins.h"
 #include "shell/script/convert.h"
@@ -155,8 +156,10 @@ void check_callable(const ScriptValue& value, const ast::Expr& callee) {
       value.as<std::shared_ptr<const ObjectValue>>())
     return;
   const std::string* name = ast::name_of(callee);
+  const auto* module = value.as<ModulePtr>();
+  const std::string advice = name && module ? foreign_member_advice(**module, *name, "__call__") : "";
   fail(ErrorClass::Type, callee.span, "call.callee",
-       name ? fmt::format("'{}' is {}; expected a function", *name, describe(value))
+       name ? fmt::format("'{}' is {}; expected a function{}", *name, describe(value), advice)
             : fmt::format("found {}; expected a function", describe(value)));
 }
 

@@ -15,6 +15,7 @@
 #include "shell/script/builtins.h"
 #include "shell/script/constant_values.h"
 #include "shell/script/methods.h"
+#include "shell/script/python_names.h"
 #include "stdlib/surface.h"
 #include "support/render.h"
 #include "support/suggest.h"
@@ -245,12 +246,12 @@ ScriptValue ScriptState::argument(const std::string& name, const ScriptValue* fa
   };
   if (given) return keep(converted(name, *given, kind));
   if (fallback) return keep(*fallback);
-  fail_without_argument(name, options_.interactive, span);
+  missing_argument(options_, name, span);
 }
 
-void fail_without_argument(const std::string& name, bool interactive, Span span) {
+void missing_argument(const ScriptOptions& options, const std::string& name, Span span) {
   fail(ErrorClass::Usage, span, "arg.missing",
-       interactive
+       options.interactive
            ? fmt::format(
                  "the argument '{0}' has no value in a session; write arg(\"{0}\", VALUE), or begin the "
                  "session with relish repl --set {0}=VALUE",
@@ -307,9 +308,12 @@ void ScriptState::unknown_name(const std::string& name, Span span) {
   }
   // An operator of that very name is meant before another name that is like it.
   const auto op = exact_operator(name);
-  std::string advice = op ? fmt::format("; the operator is R.{}", *op) : did_you_mean(name, candidates);
+  std::string advice = python_name_advice(name);
+  const bool known = !advice.empty();
+  if (!known) advice = op ? fmt::format("; the operator is R.{}", *op) : foreign_word_advice(name);
+  if (advice.empty()) advice = did_you_mean(name, candidates);
   if (advice.empty()) advice = foreign_page_advice(name);
-  if (const Command* command = find_command(name); command && !(command->surfaces & in_scripts))
+  if (const Command* command = find_command(name); command && !known && !(command->surfaces & in_scripts))
     advice = command->surfaces & in_session
                  ? fmt::format("; it is a command of a session: :{}", shell_name(command->name))
                  : fmt::format("; it is a command of the shell: relish {}", shell_name(command->name));

@@ -36,10 +36,9 @@ struct ScriptOptions {
   ScriptObserver* observer = nullptr;
 };
 
-// A required argument that nobody gave.
-[[noreturn]] void fail_without_argument(const std::string& name, bool interactive, Span span);
 // Whether arg() takes the word as type.
 bool is_argument_type(std::string_view type);
+[[noreturn]] void missing_argument(const ScriptOptions& options, const std::string& name, Span span);
 
 class ScriptState {
  public:

@@ -73,8 +73,7 @@ void Script::declare_arguments(const ast::Block& statements) {
   }
   for (const auto& [name, span] : declared) declared_arguments_.insert(name);
   // Before anything runs.
-  if (!required.empty())
-    fail_without_argument(required.front().first, options_.interactive, required.front().second);
+  if (!required.empty()) missing_argument(options_, required.front().first, required.front().second);
 }
 
 // All of it or nothing: what fails leaves the names as they were.

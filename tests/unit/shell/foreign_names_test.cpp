@@ -143,7 +143,8 @@ TEST_CASE("what models and trainers have as members elsewhere is answered by wha
       if (const std::size_t at = message.find("; here it is "); at != std::string::npos)
         CHECK(harness.run("found = " + message.substr(at + 13)).error == "");
       else
-        CHECK(message.find("; write ") != std::string::npos);
+        CHECK((message.find("; write ") != std::string::npos ||
+               message.find("; nothing: ") != std::string::npos));
     }
   }
   const auto told = [&](const std::string& text) { return harness.run(text).error; };
@@ -153,6 +154,25 @@ TEST_CASE("what models and trainers have as members elsewhere is answered by wha
   CHECK(told("T.step()").ends_with("; here it is T.train_step"));
   CHECK(told("M.fit()").ends_with("; write train(M.net, data=(x, y), loss=\"mse\")"));
   CHECK(told("T.trian_step()").ends_with("; did you mean 'train_step'?"));
+  CHECK(told("M(ones((2, 2)))").ends_with("; expected a function; here it is M.net"));
+  CHECK(told("M.parameters()").find("; nothing: parameters are values") != std::string::npos);
+}
+
+TEST_CASE("names of Python and bare names of other libraries say what is written here", "[shell]") {
+  const auto told = [](const std::string& text) { return run_alone(text); };
+  CHECK(told("set([1])")
+            .ends_with("unknown name 'set'; a dict holds names once: {name: True for name in names}"));
+  CHECK(told("isinstance(3, int)").ends_with("; write type(x) == int"));
+  CHECK(told("open(\"f.txt\")").ends_with("; write load(path) and save(value, path)"));
+  CHECK(told("Adam(lr=0.1)").ends_with("; write optimizer=\"adam\" in train or setup_trainer"));
+  CHECK(told("Sequential(1)").find("a function that calls one operator after the other") !=
+        std::string::npos);
+  CHECK(told("tensor([1], float32)").ends_with("; write \"float32\""));
+  CHECK(told("tensor(0.5).backward()").ends_with("; use the command gradient"));
+  CHECK(told("round(tensor(0.1234), 3)").find("without digits; round x.item()") != std::string::npos);
+  CHECK(told("print(round(tensor(2.5)), round(tensor(0.6), None))") == "float32 () 2 float32 () 1\n");
+  // What is proposed for numbers is Python's text.
+  CHECK(told("n = 255\nprint(f\"{n:#x} {n:#b} {n:#o}\", type(n) == int)") == "0xff 0b11111111 0o377 True\n");
 }
 
 TEST_CASE("methods of tensors elsewhere are answered with the tensor's own name", "[shell]") {

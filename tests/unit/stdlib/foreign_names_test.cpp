@@ -28,7 +28,7 @@ TEST_CASE("what a message advises", "[stdlib]") {
   install_stdlib();
   CHECK(operator_advice("unsqueeze") == "; did you mean 'R.expand_dims'?");
   CHECK(operator_advice("log2") == "; write R.log(x) * 1.4426950408889634");
-  CHECK(operator_advice("nn.functional.mse_loss") == "; write the loss mse of append_loss");
+  CHECK(operator_advice("nn.functional.mse_loss") == "; use the loss mse of append_loss");
   CHECK(operator_advice("svd").empty());
   CHECK(operator_advice("sofmax") == "; did you mean 'R.nn.softmax'?");
 }
