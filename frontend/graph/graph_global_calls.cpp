@@ -178,7 +178,7 @@ Expr GraphCalls::call(const ast::Expr& expr, const ast::Call& call) {
          write_nearest(at, root, std::vector<std::string>{"R", "T", "cls"}));
   }
   // A name of the script or of a function that stands further down is told as such.
-  const std::string hint = context_.is_script_name(name) ? "" : bare_call_hint(name);
+  const std::string hint = context_.is_script_name(name) ? "" : bare_call_hint(name, call);
   if (!hint.empty()) {
     type_error(callee.span, "name.unknown",
                fmt::format("found the name '{}', which is not defined here{}", printable(name), hint));

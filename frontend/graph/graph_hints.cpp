@@ -120,7 +120,14 @@ std::string library_hint(const ast::Attribute& name) {
   return library ? foreign_name_advice(dotted, ProposalPlace::Function) : "";
 }
 
-std::string bare_call_hint(std::string_view name) {
+std::string bare_call_hint(std::string_view name, const ast::Call& call) {
+  // Of two tensors, element by element.
+  const bool pair =
+      call.arguments.size() == 2 && call.arguments[0].name.empty() && call.arguments[1].name.empty();
+  if (pair && (name == "max" || name == "min")) {
+    return fmt::format("; write R.{}imum({}, {})", name, operand_text(*call.arguments[0].value),
+                       operand_text(*call.arguments[1].value));
+  }
   const auto op = exact_operator(name);
   if (op) return fmt::format("; did you mean 'R.{}'?", *op);
   const auto instead = written_instead(name);

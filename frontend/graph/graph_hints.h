@@ -22,6 +22,6 @@ std::string library_hint(const ast::Call& call, const RankOf& rank);
 // "; write 3.141592653589793" for np.pi.
 std::string library_hint(const ast::Attribute& name);
 // The same for a call of a name alone, relu(x).
-std::string bare_call_hint(std::string_view name);
+std::string bare_call_hint(std::string_view name, const ast::Call& call);
 
 }  // namespace relish

@@ -306,6 +306,8 @@ TEST_CASE("names of other libraries in functions are answered too", "[shell]") {
   CHECK(told("torch.topk(x, 2, dim=1)").ends_with("; write R.topk(x, 2, axis=1)"));
   CHECK(told("np.sum(x, axis=0)").ends_with("; did you mean 'R.sum'?"));
   CHECK(told("F.relu(x)").ends_with("; did you mean 'R.nn.relu'?"));
+  CHECK(told("max(x, 0.0)").ends_with("; write R.maximum(x, 0.0)"));
+  CHECK(told("max(x)").ends_with("; did you mean 'R.max'?"));
   CHECK(told("torch.zeros(2, 3)").ends_with("; write R.zeros((2, 3), \"float32\")"));
   CHECK(told("x * np.pi").ends_with("; write 3.141592653589793"));
   CHECK(told("np.fft.fft(x)").find("did you mean") == std::string::npos);
