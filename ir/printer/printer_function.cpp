@@ -25,8 +25,8 @@ class FunctionWriter {
   void write() {
     w_.graph_level = true;
     w_.text.uses_graph = true;
-    w_.names.reserve_graph_names();
-    if (!w_.text.class_name.empty()) w_.names.reserve(w_.text.class_name);
+    for (const std::string& word : words_with_a_meaning(w_.text))
+      if (!w_.kept_words.contains(word)) w_.names.reserve(word);
     if (w_.text.class_name.empty() || w_.text.dialect(Dialect::D2022)) {
       // Functions are called by their plain names: a variable must not hide one that is called here. A
       // parameter keeps its name, and the function is called through the module.
@@ -556,6 +556,22 @@ class FunctionWriter {
 
 }  // namespace
 
-void write_function(Writer& w, const Function& function) { FunctionWriter(w, function).write(); }
+// A parameter that is called like one of the words keeps its name where the text does without the word.
+void write_function(Writer& w, const Function& function) {
+  Writer attempt(w.text);
+  attempt.indent = w.indent;
+  for (const std::string& word : words_with_a_meaning(w.text)) {
+    const auto is_word = [&](const Var& param) { return param.name() == word; };
+    if (std::any_of(function.params.begin(), function.params.end(), is_word)) attempt.kept_words.insert(word);
+  }
+  if (attempt.kept_words.empty()) return FunctionWriter(w, function).write();
+  FunctionWriter(attempt, function).write();
+  const bool names_class = attempt.uses_globals && attempt.kept_words.contains(w.text.class_name);
+  const bool needed =
+      names_class || std::any_of(attempt.kept_words.begin(), attempt.kept_words.end(),
+                                 [&](const std::string& word) { return means_something(attempt.out, word); });
+  if (needed) return FunctionWriter(w, function).write();
+  w.out += attempt.out;
+}
 
 }  // namespace relish::printing

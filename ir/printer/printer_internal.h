@@ -27,7 +27,6 @@ class NameTable {
   // Keeps a name from being given to a variable.
   void reserve(const std::string& name) { records_[name].used = true; }
   // Those that the text of a Relax function or a prim_func uses itself.
-  void reserve_graph_names();
   void reserve_loop_names();
   // The variable's name; given now if it has none yet.
   const std::string& of(Kind kind, std::uint64_t id, std::string_view hint);
@@ -98,6 +97,8 @@ struct Writer {
   bool uses_globals = false;  // a global was referred to through the class by `module_alias`
   // What stands for the class: "cls", or its own name where a parameter is called that.
   std::string module_alias = "cls";
+  // Words with a meaning that are parameters here, since the text does without what they mean.
+  std::unordered_set<std::string> kept_words;
   // Functions whose plain names mean a parameter here.
   std::unordered_set<std::string> hidden_globals;
   std::vector<ScalarVar> symbols;  // used outside the signature, in order of first use
@@ -126,6 +127,11 @@ struct Writer {
     return names.of(NameTable::Kind::Buffer, buffer.id(), buffer.name());
   }
 };
+
+// Names that a text of a graph function may need for what they mean: namespaces, float("inf"), the class.
+std::vector<std::string> words_with_a_meaning(const TextState& text);
+// Whether the word stands in the text with a point or a bracket behind it.
+bool means_something(std::string_view text, std::string_view word);
 
 // True for comments that the printer itself writes (headings, the root block).
 bool is_printed_comment(std::string_view text);

@@ -57,10 +57,22 @@ namespace relish::printing {
 // Reserved words are in no table: many texts, as that of a type, have no names at all.
 NameTable::NameTable() = default;
 
-// A variable may be called like a namespace that its function does not use: names of parameters are kept if
-// possible.
-void NameTable::reserve_graph_names() {
-  for (const char* name : {"R", "T", "relish", "float"}) reserve(name);
+std::vector<std::string> words_with_a_meaning(const TextState& text) {
+  std::vector<std::string> words = {"R", "T", "relish", "float"};
+  if (!text.class_name.empty()) words.push_back(text.class_name);
+  return words;
+}
+
+bool means_something(std::string_view text, std::string_view word) {
+  const auto is_part = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+  };
+  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    const bool whole = (at == 0 || !is_part(text[at - 1])) && end < text.size();
+    if (whole && (text[end] == '.' || text[end] == '(')) return true;
+  }
+  return false;
 }
 
 void NameTable::reserve_loop_names() {
