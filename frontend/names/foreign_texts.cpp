@@ -64,6 +64,7 @@ std::optional<ForeignProposal> proposal_of(const ast::Call& call, ProposalPlace 
 }
 
 // Whether one letter more, less or another, or two that are exchanged, make the one word of the other.
+// Another digit is another name: Conv1d is no slip of Conv2d.
 bool is_one_slip(std::string_view a, std::string_view b) {
   if (a.size() > b.size()) std::swap(a, b);
   if (b.size() - a.size() > 1) return false;
@@ -72,7 +73,9 @@ bool is_one_slip(std::string_view a, std::string_view b) {
   if (a.size() < b.size()) return a.substr(front) == b.substr(front + 1);
   if (front + 1 < a.size() && a[front] == b[front + 1] && a[front + 1] == b[front])
     return a.substr(front + 2) == b.substr(front + 2);
-  return front < a.size() && a.substr(front + 1) == b.substr(front + 1);
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (front == a.size() || is_digit(a[front]) || is_digit(b[front])) return false;
+  return a.substr(front + 1) == b.substr(front + 1);
 }
 
 std::string in_small_letters(std::string_view text) {
@@ -94,9 +97,11 @@ std::optional<std::string> meant_word(std::string_view written) {
   for (const std::string& word : words)
     if (word.size() >= least_letters && in_small_letters(word) != small && is_one_slip(word, written))
       return word;
-  // Capitals are another name, small letters are the one that was meant.
-  for (const std::string& word : words)
-    if (small == written && word != written && in_small_letters(word) == small) return word;
+  // ReLU is meant by ReLu and relu, but clip by no CLIP.
+  for (const std::string& word : words) {
+    const bool capitals = in_small_letters(word) != word;
+    if ((small == written || capitals) && word != written && in_small_letters(word) == small) return word;
+  }
   return std::nullopt;
 }
 

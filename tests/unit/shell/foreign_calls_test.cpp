@@ -242,6 +242,10 @@ TEST_CASE("names that are one slip from a library's are answered, others are not
   CHECK(told("nn.Linaer(2, 3)").find("; did you mean 'nn.Linear'?") != std::string::npos);
   CHECK(told("optim.SDG(x)").find("; relish ops SDG searches") != std::string::npos);
   CHECK(told("optim.adamw").find("did you mean 'optim.AdamW'") != std::string::npos);
+  CHECK(told("nn.ReLu()").find("did you mean 'nn.ReLU'? write R.nn.relu(x)") != std::string::npos);
+  CHECK(told("nn.Conv1d(1, 2, 3)").ends_with("; write R.nn.conv1d, whose kernels are a parameter"));
+  CHECK(told("nn.Conv7d(1, 2, 3)").find("did you mean") == std::string::npos);
+  CHECK(told("nn.MSELoss()").ends_with("; use the loss mse of train"));
   CHECK(told("np.remun(x)").find("did you mean") == std::string::npos);
   CHECK(told("optim.SGD").ends_with("; write optimizer=\"sgd\" in train or setup_trainer"));
 }
