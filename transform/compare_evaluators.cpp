@@ -250,7 +250,15 @@ class Comparison {
       if (!sums.is_tensor() || sums.tensor().shape() != wanted.shape()) return std::nullopt;
       Terms terms{sums.tensor(), most_terms(values, wanted)};
       const CallView view{*call.op, args, attributes, {}};
-      if (call.op->terms) terms.count = std::max<std::int64_t>(call.op->terms(view, type_of(sums)), 1);
+      if (call.op->terms) {
+        terms.count = std::max<std::int64_t>(call.op->terms(view, type_of(sums)), 1);
+        return terms;
+      }
+      // As many as the operator gives on ones.
+      for (Value& value : values) value = ones_like(value.tensor());
+      const Tensor counts = reference_.call(module, "main", values).tensor();
+      for (std::int64_t i = 0; i < counts.size(); ++i)
+        terms.count = std::max(terms.count, static_cast<std::int64_t>(counts.get_double(i)));
       return terms;
     } catch (const Failure& failure) {
       if (failure.error_class() == ErrorClass::Interrupted) throw;
@@ -262,6 +270,12 @@ class Comparison {
     Tensor wide = Tensor::empty(DType::Float64, tensor.shape());
     for (std::int64_t i = 0; i < wide.size(); ++i) wide.set_double(i, std::abs(tensor.get_double(i)));
     return wide;
+  }
+  static Tensor ones_like(const Tensor& tensor) {
+    if (tensor.dtype() != DType::Float64) return tensor;
+    Tensor ones = Tensor::empty(DType::Float64, tensor.shape());
+    for (std::int64_t i = 0; i < ones.size(); ++i) ones.set_double(i, 1);
+    return ones;
   }
   // Of an operator that does not tell: no element has more terms than an operand has elements.
   static std::int64_t most_terms(const std::vector<Value>& operands, const Tensor& result) {

@@ -76,6 +76,24 @@ EvaluatorComparison with_binding(std::size_t field, std::int64_t element, int un
 
 }  // namespace
 
+TEST_CASE("an element of a running sum has as many terms as stand before it") {
+  const ModulePtr module = module_from(
+      "@R.function\n"
+      "def f(x: R.Tensor((17, 5), \"float32\")):\n"
+      "    v = R.cumsum(x, axis=0)\n"
+      "    return (v,)\n");
+  Tensor x = Tensor::empty(DType::Float32, {17, 5});
+  for (std::int64_t i = 0; i < x.size(); ++i) x.set_double(i, i % 2 ? 1.5 : -1.25);
+  const auto interpreter = make_interpreter();
+  const auto off_by = [&](int units) {
+    Wrong other([&](std::string_view, const Value& result) { return raised(result, 0, 16 * 5, units); });
+    return compare_evaluators(module, "f", {x}, *interpreter, other).first.has_value();
+  };
+  // The last row adds 17 terms of both signs to a number near 2: at most 17 half units of their magnitudes.
+  CHECK_FALSE(off_by(17));
+  CHECK(off_by(20 * 17));
+}
+
 TEST_CASE("compiled code agrees with the interpreter", "[jit][compare]") {
   const EvaluatorComparison found =
       compare_evaluators(model(), "main", arguments(), *make_interpreter(), compiled_tier());
