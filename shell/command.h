@@ -24,7 +24,7 @@ enum class Subject : std::uint8_t {
   None,
   Module,      // script: a module · shell: FILE
   Function,    // script: M.f, or a module with one function or a `main` · shell: FILE -f FUNCTION
-  Call,        // as Function · shell: FILE FUNCTION
+  Call,        // as Function, and arguments as its own call has them · shell: FILE FUNCTION
   Files,       // shell: FILE... · script: a module or path
   Name,        // a name, plain in the shell
   Expression,  // script: any value · shell: FILE -f FUNCTION
@@ -121,6 +121,8 @@ class Invocation {
   std::vector<std::string> files;      // Subject::Files, Subject::Name
   ScriptValue value;                   // Subject::Expression, and Subject::Files in scripts
   std::vector<ScriptValue> arguments;  // positional arguments behind the subject, in scripts
+  // Of the function that a command calls, as its own call has them: by a parameter's name, or "" by place.
+  std::vector<std::pair<std::string, ScriptValue>> call_arguments;
 
   void set(std::string_view option, ScriptValue value, Span at = {});
   bool given(std::string_view option) const { return find(option) != nullptr; }

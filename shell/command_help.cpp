@@ -86,9 +86,8 @@ std::string shell_synopsis(const Command& command) {
 std::string script_synopsis(const Command& command) {
   std::string text = fmt::format("{}({}", command.name, script_subject(command));
   bool first = command.subject == Subject::None;
-  if (command.name == "save") {
-    text += ", path";
-  }
+  if (command.name == "save") text += ", path";
+  if (command.subject == Subject::Call) text += ", x, …";
   for (const Option& option : command.options) {
     if (!(option.surfaces & in_scripts)) continue;
     text += fmt::format("{}{}=…", first ? "" : ", ", option.name);
@@ -99,8 +98,8 @@ std::string script_synopsis(const Command& command) {
 
 std::string repl_synopsis(const Command& command) {
   if (!command.arguments.empty()) return fmt::format(":{} {}", shell_name(command.name), command.arguments);
-  return fmt::format(":{}{}{}", shell_name(command.name), command.subject == Subject::None ? "" : " ",
-                     script_subject(command));
+  return fmt::format(":{}{}{}{}", shell_name(command.name), command.subject == Subject::None ? "" : " ",
+                     script_subject(command), command.subject == Subject::Call ? " x …" : "");
 }
 
 std::string option_flags(const Option& option) {

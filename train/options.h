@@ -29,6 +29,9 @@ struct EarlyStopping {
   double min_delta = 0;
 };
 
+// Rows of a step where neither the options nor the function say how many; all of fewer.
+inline constexpr std::int64_t default_batch_size = 32;
+
 struct TrainOptions {
   std::int64_t epochs = 1;
   std::optional<std::int64_t> steps;       // in place of epochs

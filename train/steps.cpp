@@ -20,8 +20,6 @@
 namespace relish {
 namespace {
 
-constexpr std::int64_t default_batch_size = 32;
-
 [[noreturn]] void misuse(std::string_view id, std::string message) {
   fail(ErrorClass::Usage, {}, id, std::move(message));
 }

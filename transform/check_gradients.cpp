@@ -11,7 +11,9 @@
 #include "ir/nodes/builder.h"
 #include "ir/operators/op.h"
 #include "support/failure.h"
+#include "support/suggest.h"
 #include "transform/gradient.h"
+#include "transform/prim_caller.h"
 #include "transform/rebuild.h"
 #include "transform/widen.h"
 
@@ -25,6 +27,20 @@ struct Precision {
 };
 Precision precision_of(DType dtype) {
   return dtype == DType::Float64 ? Precision{1e-3, 4e-6, 1e-5, 1e-7} : Precision{1e-2, 2e-3, 1e-2, 1e-3};
+}
+
+// Half of the distance between 1 and the next number.
+double unit_roundoff(DType dtype) {
+  switch (dtype) {
+    case DType::Float64:
+      return 1.1e-16;
+    case DType::Float32:
+      return 6e-8;
+    case DType::Float16:
+      return 4.9e-4;
+    default:
+      return 3.9e-3;  // bfloat16
+  }
 }
 
 Value converted(const Value& value, DType dtype) {
@@ -65,95 +81,167 @@ void collect_floating(const Value& value, std::vector<std::vector<int>>& paths, 
   }
 }
 
-// `checked(params…, ct…)` = the sum of the floating results, each times its cotangent.
+// A tensor of an argument: the whole of it, or a leaf of a tuple.
+struct Leaf {
+  std::size_t input;
+  std::vector<int> path;
+  std::string name;  // "x", "t.0"
+};
+
+const Value& at_path(const Value& value, const std::vector<int>& path) {
+  const Value* found = &value;
+  for (const int index : path) found = &found->fields()[static_cast<std::size_t>(index)];
+  return *found;
+}
+
+Value with_leaf(const Value& value, const std::vector<int>& path, const Tensor& leaf, std::size_t depth = 0) {
+  if (depth == path.size()) return leaf;
+  std::vector<Value> fields = value.fields();
+  Value& field = fields[static_cast<std::size_t>(path[depth])];
+  field = with_leaf(field, path, leaf, depth + 1);
+  return Value::tuple(std::move(fields));
+}
+
+// Whether gradients are taken for values of the type: floating tensors, and tuples of nothing else.
+bool is_floating(const Type& type) {
+  if (const TupleType* tuple = type.tuple())
+    return !tuple->fields.empty() && std::all_of(tuple->fields.begin(), tuple->fields.end(), is_floating);
+  return type.tensor() && type.tensor()->dtype && is_float(*type.tensor()->dtype);
+}
+
+DType own_dtype(const std::vector<Value>& arguments) {
+  std::vector<std::vector<int>> paths;
+  std::vector<Tensor> tensors;
+  for (const Value& argument : arguments) collect_floating(argument, paths, tensors);
+  return tensors.empty() ? DType::Float32 : tensors.front().dtype();
+}
+
+// The sum of the floating results, each times its cotangent. Its adjoint is that of a function
+// `checked(params…, ct…)` of the module; its values are summed here, so that they are rounded no more than
+// the results are.
 class Check {
  public:
   Check(const Module& module, std::string_view function, std::vector<Value> arguments, Evaluator& evaluator)
-      : evaluator_(evaluator), name_(function) {
-    const std::optional<Module> wide = widened(module, function);
-    module_ = wide ? *wide : module;
+      : evaluator_(evaluator), called_(function), name_(function), module_(module) {
+    if (const PrimFuncPtr prim = module.prim_func(function)) take_prim_func(*prim, arguments);
+    const std::optional<Module> wide = widened(module_, called_);
+    if (wide) module_ = *wide;
     dtype_ = wide ? DType::Float64 : own_dtype(arguments);
     for (Value& argument : arguments)
       inputs_.push_back(wide ? converted(argument, dtype_) : std::move(argument));
-    params_ = relax_function(module_, function)->params;
+    function_ = relax_function(module_, called_);
+    plain_ = std::make_shared<const Module>(module_);
     weigh();
   }
 
   GradientCheck run(const GradientCheckOptions& options) {
     GradientCheck result;
     result.dtype = dtype_;
-    GradientOptions wanted{options.wrt};
-    if (wanted.wrt.empty()) {
-      for (const Var& param : params_)
-        if (is_floating(param.type())) wanted.wrt.push_back(param.name());
-    }
-    if (wanted.wrt.empty())
-      fail(ErrorClass::Type, relax_function(module_, name_)->span, "gradient.wrt",
-           fmt::format("'{}' has no floating parameter to differentiate by", name_));
-    const auto adjoint = std::make_shared<const Module>(gradient(*whole_, checked_name, wanted));
-    const Value gradients =
-        evaluator_.call(adjoint, std::string(checked_name) + "_adjoint", inputs_).fields().at(1);
+    const GradientOptions wanted{chosen(options.wrt)};
+    const auto adjoint = std::make_shared<const Module>(gradient(*whole_, checked_, wanted));
+    std::vector<Value> all = inputs_;
+    all.insert(all.end(), weights_.begin(), weights_.end());
+    const Value gradients = evaluator_.call(adjoint, checked_ + "_adjoint", std::move(all)).fields().at(1);
     for (std::size_t k = 0; k < wanted.wrt.size(); ++k) {
-      for (std::size_t i = 0; i < params_.size(); ++i) {
-        if (params_[i].name() == wanted.wrt[k]) check(i, gradients.fields().at(k), options, result);
+      for (std::size_t i = 0; i < function_->params.size(); ++i) {
+        if (function_->params[i].name() != wanted.wrt[k]) continue;
+        for (const Leaf& leaf : leaves_of(i))
+          check(leaf, at_path(gradients.fields().at(k), leaf.path).tensor(), options, result);
       }
     }
     return result;
   }
 
  private:
-  static constexpr std::string_view checked_name = "checked";
-
-  static bool is_floating(const Type& type) {
-    return type.tensor() && type.tensor()->dtype && is_float(*type.tensor()->dtype);
+  // The prim_func is checked as a function that calls it, with the tensors among its arguments.
+  void take_prim_func(const PrimFunc& prim, std::vector<Value>& arguments) {
+    const auto given = std::make_shared<const Module>(module_);
+    const Value result = evaluator_.call(given, called_, arguments);
+    std::vector<std::vector<int>> paths;
+    std::vector<Tensor> results;
+    collect_floating(result, paths, results);
+    if (results.empty()) no_result(prim.span);
+    PrimCaller caller = caller_of(module_, prim, arguments, result);
+    module_ = std::move(caller.module);
+    called_ = std::move(caller.function);
+    arguments = std::move(caller.arguments);
   }
 
-  static DType own_dtype(const std::vector<Value>& arguments) {
-    for (const Value& argument : arguments)
-      if (argument.is_tensor() && is_float(argument.tensor().dtype())) return argument.tensor().dtype();
-    return DType::Float32;
+  [[noreturn]] void no_result(Span span) const {
+    fail(ErrorClass::Type, span, "gradient.result",
+         fmt::format("'{}' gives no floating tensor to differentiate", name_));
+  }
+
+  std::vector<std::string> chosen(const std::vector<std::string>& wanted) const {
+    std::vector<std::string> names, floating;
+    for (const Var& param : function_->params) {
+      names.push_back(param.name());
+      if (is_floating(param.type())) floating.push_back(param.name());
+    }
+    for (const std::string& name : wanted) {
+      if (std::find(names.begin(), names.end(), name) == names.end())
+        fail(ErrorClass::Usage, function_->span, "gradient.wrt",
+             fmt::format("{} has no parameter '{}'{}", name_, name, did_you_mean(name, names)));
+    }
+    if (wanted.empty() && floating.empty())
+      fail(ErrorClass::Type, function_->span, "gradient.wrt",
+           fmt::format("'{}' has no floating parameter to differentiate by", name_));
+    return wanted.empty() ? floating : wanted;
+  }
+
+  std::vector<Leaf> leaves_of(std::size_t input) const {
+    std::vector<std::vector<int>> paths;
+    std::vector<Tensor> tensors;
+    collect_floating(inputs_[input], paths, tensors);
+    std::vector<Leaf> leaves;
+    for (std::vector<int>& path : paths) {
+      std::string name = function_->params[input].name();
+      for (const int index : path) name += fmt::format(".{}", index);
+      leaves.push_back({input, std::move(path), std::move(name)});
+    }
+    return leaves;
   }
 
   void weigh() {
-    const FunctionPtr function = relax_function(module_, name_);
-    const auto plain = std::make_shared<const Module>(module_);
-    std::vector<std::vector<int>> paths;
     std::vector<Tensor> results;
-    collect_floating(evaluator_.call(plain, name_, inputs_), paths, results);
-    if (results.empty())
-      fail(ErrorClass::Type, function->span, "gradient.result",
-           fmt::format("'{}' gives no floating tensor to differentiate", name_));
-
+    collect_floating(evaluator_.call(plain_, called_, inputs_), paths_, results);
+    if (results.empty()) no_result(function_->span);
+    bool mixed = false;
+    checked_ = module_.fresh_name("checked");
     Function checked;
-    checked.name = std::string(checked_name);
-    checked.params = params_;
-    checked.span = function->span;
+    checked.name = checked_;
+    checked.params = function_->params;
+    checked.span = function_->span;
     FunctionBuilder builder;
-    for (const Var& param : params_) builder.reserve_name(param.name());
-    builder.set_origin(function->span);
+    for (const Var& param : checked.params) builder.reserve_name(param.name());
+    builder.set_origin(checked.span);
+    const std::vector<Expr> args(checked.params.begin(), checked.params.end());
     for (const Tensor& result : results) {
-      const Tensor weights = cotangent(result.dtype(), result.shape());
-      checked.params.emplace_back(builder.fresh_name("ct"), type_of(Value(weights)));
-      inputs_.emplace_back(weights);
+      const Tensor weight = cotangent(result.dtype(), result.shape());
+      for (std::int64_t i = 0; i < result.size(); ++i)
+        rounding_ += unit_roundoff(result.dtype()) * std::abs(result.get_double(i) * weight.get_double(i));
+      mixed = mixed || result.dtype() != results.front().dtype();
+      weights_.emplace_back(weight);
+      checked.params.emplace_back(builder.fresh_name("ct"), type_of(weights_.back()));
     }
     builder.begin_block(true);
-    const std::vector<Expr> args(params_.begin(), params_.end());
-    const Expr whole = builder.emit(
-        function_call(global_ref(GlobalFunction(function), function->span), args, function->span));
+    const Expr whole =
+        builder.emit(function_call(global_ref(GlobalFunction(function_), checked.span), args, checked.span));
     Expr total;
     for (std::size_t k = 0; k < results.size(); ++k) {
       Expr part = whole;
-      for (int index : paths[k]) part = builder.emit(tuple_get(part, index, function->span));
+      for (int index : paths_[k]) part = builder.emit(tuple_get(part, index, checked.span));
       // Shapes that the types do not tell are those of this call.
-      const Type& type = checked.params[params_.size() + k].type();
-      if (!same_type(part.type(), type)) {
+      const Var& weight = checked.params[args.size() + k];
+      if (!same_type(part.type(), weight.type())) {
         Binding cast;
-        cast.kind = MatchCast{Var(builder.fresh_name("part"), type, true), part, type};
+        cast.kind = MatchCast{Var(builder.fresh_name("part"), weight.type(), true), part, weight.type()};
         builder.append(cast);
         part = Expr(cast.var());
       }
-      part = builder.call("multiply", {part, Expr(checked.params[params_.size() + k])});
+      part = builder.call("multiply", {part, Expr(weight)});
       part = builder.call("sum", {part});
+      if (mixed) part = builder.call("astype", {part}, {{"dtype", Attribute(DType::Float64)}});
       total = total.defined() ? builder.call("add", {total, part}) : part;
     }
     builder.end_block();
@@ -165,22 +253,31 @@ class Check {
     whole_ = std::make_shared<const Module>(std::move(with_check));
   }
 
-  double loss(std::size_t input, const std::vector<double>& direction, double step) {
+  double loss(const Leaf& leaf, const std::vector<double>& direction, double step) {
     std::vector<Value> at = inputs_;
-    Tensor moved = at[input].tensor().copy();
+    Tensor moved = at_path(at[leaf.input], leaf.path).tensor().copy();
     for (std::int64_t i = 0; i < moved.size(); ++i) {
       const double by = direction[static_cast<std::size_t>(i)];
       if (by != 0) moved.set_double(i, moved.get_double(i) + step * by);
     }
-    at[input] = moved;
-    return evaluator_.call(whole_, checked_name, at).tensor().get_double(0);
+    at[leaf.input] = with_leaf(at[leaf.input], leaf.path, moved);
+    const Value result = evaluator_.call(plain_, called_, std::move(at));
+    double sum = 0;
+    for (std::size_t k = 0; k < weights_.size(); ++k) {
+      const Tensor& part = at_path(result, paths_[k]).tensor();
+      const Tensor& weight = weights_[k].tensor();
+      if (part.shape() != weight.shape())
+        fail(ErrorClass::Type, function_->span, "gradient.result",
+             fmt::format("the result of '{}' has another shape for arguments close by", name_));
+      for (std::int64_t i = 0; i < part.size(); ++i) sum += part.get_double(i) * weight.get_double(i);
+    }
+    return sum;
   }
 
-  void check(std::size_t input, const Value& gradients, const GradientCheckOptions& options,
+  void check(const Leaf& leaf, const Tensor& partial, const GradientCheckOptions& options,
              GradientCheck& into) {
-    const Tensor& x = inputs_[input].tensor();
-    const Tensor& partial = gradients.tensor();
-    CheckedParameter parameter{params_[input].name(), x.shape()};
+    const Tensor x = at_path(inputs_[leaf.input], leaf.path).tensor();
+    CheckedParameter parameter{leaf.name, x.shape()};
     const auto size = static_cast<std::size_t>(x.size());
     parameter.jacobian = x.size() <= options.most_elements_for_jacobian;
     const std::size_t quotients = size == 0            ? 0
@@ -199,7 +296,7 @@ class Check {
           analytic += direction[i] * partial.get_double(static_cast<std::int64_t>(i));
         }
       }
-      compare(parameter, input, direction, scale, analytic,
+      compare(parameter, leaf, direction, scale, analytic,
               parameter.jacobian ? place_of(x.shape(), q) : fmt::format("direction {}", q));
     }
     into.parameters.push_back(std::move(parameter));
@@ -215,31 +312,36 @@ class Check {
     return fmt::format("[{}]", fmt::join(index, ", "));
   }
 
-  void compare(CheckedParameter& parameter, std::size_t input, const std::vector<double>& direction,
+  void compare(CheckedParameter& parameter, const Leaf& leaf, const std::vector<double>& direction,
                double scale, double analytic, std::string place) {
     const Precision precision = precision_of(dtype_);
-    const auto at = [&](double step) { return loss(input, direction, step); };
+    const auto at = [&](double step) { return loss(leaf, direction, step); };
     const auto five_point = [&](double h) {
       return (at(-2 * h) - 8 * at(-h) + 8 * at(h) - at(2 * h)) / (12 * h);
     };
-    const auto close = [&](double numeric) {
-      return std::abs(numeric - analytic) <= precision.rtol * std::abs(numeric) + precision.atol;
+    // What a quotient over the step is wrong by when each result is rounded once.
+    const auto rounding = [&](double step) { return 2 * rounding_ / step; };
+    const auto close = [&](double numeric, double step) {
+      return std::abs(numeric - analytic) <=
+             precision.rtol * std::abs(numeric) + precision.atol + rounding(step);
     };
     ++parameter.quotients;
-    double numeric = five_point(precision.step * scale);
-    double left = numeric, right = numeric;
-    if (!close(numeric)) {
+    const double wide = precision.step * scale, narrow = precision.narrow * scale;
+    double numeric = five_point(wide), left = numeric, right = numeric, over = wide;
+    if (!close(numeric, wide)) {
       // A kink near the point spoils the wide quotient: the slopes close by, on the two sides.
-      const double here = at(0), narrow = precision.narrow * scale;
+      const double here = at(0);
       left = (here - at(-narrow)) / narrow;
       right = (at(narrow) - here) / narrow;
       numeric = (left + right) / 2;
+      over = narrow;
     }
-    if (close(numeric)) {
+    if (close(numeric, over)) {
       parameter.largest_error = std::max(parameter.largest_error, std::abs(numeric - analytic));
       return;
     }
-    const double slack = precision.rtol * std::max(std::abs(left), std::abs(right)) + precision.atol;
+    const double slack =
+        precision.rtol * std::max(std::abs(left), std::abs(right)) + precision.atol + rounding(narrow);
     const bool between =
         analytic >= std::min(left, right) - slack && analytic <= std::max(left, right) + slack;
     if (between && std::abs(right - left) > 100 * slack) {
@@ -250,12 +352,15 @@ class Check {
   }
 
   Evaluator& evaluator_;
-  std::string name_;
+  std::string called_, name_;  // in the module, and as it is told
   Module module_;
-  ModulePtr whole_;  // with `checked`
+  FunctionPtr function_;
+  ModulePtr plain_, whole_;  // without and with `checked`
+  std::string checked_;
   DType dtype_ = DType::Float64;
-  std::vector<Var> params_;
-  std::vector<Value> inputs_;
+  double rounding_ = 0;  // of the sum, at most, when each result is rounded once
+  std::vector<Value> inputs_, weights_;
+  std::vector<std::vector<int>> paths_;  // of the floating results
 };
 
 }  // namespace

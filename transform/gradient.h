@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,12 +17,15 @@ namespace relish {
 struct MemoryBudget {
   std::int64_t bytes = 0;
   std::function<std::int64_t(const ModulePtr&, const std::string& function)> peak;
+  std::map<std::string, std::int64_t> sizes = {};  // of symbols, by name, for which it holds
+  std::string subject = {};                        // what holds it, for messages; empty: the gradient
 };
 struct BudgetReport {
   std::int64_t unbound = 0;  // the peak without a budget
   std::int64_t peak = 0;
   double work = 0;         // that was added, as a part of that of both ways
   std::size_t values = 0;  // that are computed again
+  bool rounds = false;     // loops and callees compute all again from what they begin with
 };
 
 struct GradientOptions {

@@ -310,6 +310,67 @@ TrainerNames trainer_names(const Module& module, const Function& function,
   return names;
 }
 
+namespace {
+
+// What the functions of a step are made of, behind the loss.
+struct StepSubject {
+  const SetupTrainerOptions& options;
+  const ModelParameters& model;
+  const TrainerNames& names;
+  const Function& form;  // of the model, that is trained
+  const std::vector<Type>& types;
+  std::string differentiated;  // the loss, perhaps scaled
+};
+
+// The optimizer, and the step around the adjoint, which the module has.
+Module with_steps(Module result, const StepSubject& of) {
+  const SetupTrainerOptions& options = of.options;
+  const bool scaled = options.half == DType::Float16;
+  set_loss_roles(result, of.differentiated, of.form, scaled);
+  OptimizerOptions optimizer = options.optimizer;
+  optimizer.prefix = options.prefix;
+  result = add_optimizer(result, optimizer, of.types, of.model.trained);
+  const FunctionPtr adjoint = result.function(of.names.adjoint);
+  StepOptions step;
+  step.dtype = common_dtype(of.types, of.model.trained);
+  if (scaled) {
+    add_loss_scaling(result, step.dtype, options.prefix);
+    step.loss_scale = adjoint->params.back().name();
+  }
+  step.states = result.function(options.prefix + "optimizer_init")->result_type;
+  step.prefix = options.prefix;
+  step.targets = adjoint->params.size() - of.form.params.size();
+  step.average = options.average;
+  step.gradient_norm = options.gradient_norm;
+  StepWriter writer(result, adjoint, of.model, key_of(of.form), step);
+  writer.write_step();
+  if (options.accumulate) {
+    writer.write_add_gradients();
+    writer.write_apply_gradients();
+  }
+  return result;
+}
+
+// The module with the adjoint of the loss; within a budget, the one around which a step holds little enough.
+Module differentiated_module(const Module& module, const StepSubject& of, const std::string& model) {
+  GradientOptions wanted;
+  wanted.wrt = of.model.trained;
+  if (!of.options.budget) return gradient(module, of.differentiated, wanted);
+  const MemoryBudget& budget = *of.options.budget;
+  wanted.budget = budget;
+  wanted.budget->subject = fmt::format("a training step of '{}'", model);
+  wanted.budget->peak = [&](const ModulePtr& made, const std::string&) {
+    const auto whole = std::make_shared<const Module>(with_steps(*made, of));
+    std::int64_t peak = budget.peak(whole, of.options.prefix + "train_step");
+    if (of.options.accumulate) peak = std::max(peak, budget.peak(whole, of.options.prefix + "add_gradients"));
+    return peak;
+  };
+  wanted.report = of.options.budget_report;
+  return gradient(module, of.differentiated, wanted);
+}
+
+}  // namespace
+
 Module setup_trainer(const Module& module, std::string_view name, const SetupTrainerOptions& options) {
   const FunctionPtr function = relax_function(module, name);
   const ModelParameters model = parameters_of_trainer(module, *function, options);
@@ -351,34 +412,11 @@ Module setup_trainer(const Module& module, std::string_view name, const SetupTra
     set_loss_roles(result, names.loss, form);
     differentiated = add_scaled_loss(result, names.loss);
   }
-  GradientOptions gradient_options;
-  gradient_options.wrt = model.trained;
-  result = gradient(result, differentiated, gradient_options);
-  set_loss_roles(result, differentiated, form, scaled);
-  OptimizerOptions optimizer = options.optimizer;
-  optimizer.prefix = options.prefix;
-  result = add_optimizer(result, optimizer, types, model.trained);
-  const FunctionPtr adjoint = result.function(names.adjoint);
-  StepOptions step;
-  step.dtype = common_dtype(types, model.trained);
-  if (scaled) {
-    add_loss_scaling(result, step.dtype, options.prefix);
-    step.loss_scale = adjoint->params.back().name();
-  }
-  step.states = result.function(options.prefix + "optimizer_init")->result_type;
-  step.prefix = options.prefix;
-  step.targets = adjoint->params.size() - form.params.size();
-  step.average = options.average;
-  step.gradient_norm = options.gradient_norm;
-  StepWriter writer(result, adjoint, model, key_of(form), step);
-  writer.write_step();
-  if (options.accumulate) {
-    writer.write_add_gradients();
-    writer.write_apply_gradients();
-  }
+  const StepSubject subject{options, model, names, form, types, differentiated};
+  result = with_steps(differentiated_module(result, subject, function->name), subject);
   write_epoch(result, {"train_epoch", options.prefix});
   if (!options.schedule.name.empty())
-    result = add_schedule(result, options.schedule, step.dtype, options.prefix);
+    result = add_schedule(result, options.schedule, common_dtype(types, model.trained), options.prefix);
   if (options.initial.given()) {
     const ParameterHolder holder = holder_of_parameters(module, *function, options);
     Module with =

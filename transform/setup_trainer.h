@@ -2,6 +2,7 @@
 // of the module.
 #pragma once
 
+#include "transform/gradient.h"
 #include "transform/optimizer.h"
 #include "transform/training_rules.h"
 
@@ -24,6 +25,9 @@ struct SetupTrainerOptions {
   std::optional<DType> half;
   // Before the names of all that is made but the forms of the model, so that a module may hold two trainers.
   std::string prefix;
+  // What a step may hold, by functions of the module; and what came of it.
+  std::optional<MemoryBudget> budget = {};
+  BudgetReport* budget_report = nullptr;
   bool named = false;  // statements get the first parameters as a dict
 
   bool model_returns_loss() const { return !loss.loss_function && loss.loss.name.empty(); }

@@ -11,8 +11,10 @@
 #include "ir/printer/printer.h"
 #include "shell/program/literal_text.h"
 #include "shell/script/convert.h"
+#include "shell/script/named_trees.h"
 #include "shell/script/random_fill.h"
 #include "shell/script/script.h"
+#include "support/counted.h"
 #include "support/render.h"
 #include "support/suggest.h"
 
@@ -179,9 +181,53 @@ Value assembled(const std::string& path, const Type& type, std::map<std::string,
   return Value::tuple(std::move(fields));
 }
 
+using NamedArguments = std::vector<std::pair<std::string, ScriptValue>>;
+
+// A list for a tuple is one of its fields.
+void spread(const std::string& path, const Type& type, const ScriptValue& value, NamedArguments& into) {
+  const TupleType* tuple = type.tuple();
+  if (tuple && tuple->fields.empty() && value.is_none()) return;
+  const ScriptList* items = tuple ? value.sequence() : nullptr;
+  if (!items) {
+    into.emplace_back(path, value);
+    return;
+  }
+  if (items->items.size() != tuple->fields.size())
+    no_fit({path, type}, fmt::format("{} of {}", describe(value), counted(items->items.size(), "item")));
+  for (std::size_t i = 0; i < items->items.size(); ++i)
+    spread(fmt::format("{}.{}", path, i), tuple->fields[i], items->items[i], into);
+}
+
+// What is given, by the names of leaves; dicts where the function's signature has names for a tuple.
+NamedArguments arguments_by_leaf(const Module& module, const std::string& function,
+                                 const std::vector<CallParameter>& parameters, const CallInputs& inputs) {
+  NamedArguments named;
+  NamedTrees trees(module, function);
+  const auto add = [&](std::size_t at, const ScriptValue& value) {
+    spread(parameters[at].name, parameters[at].type, trees.argument(at, value, {}), named);
+  };
+  if (inputs.by_place.size() > parameters.size()) {
+    std::vector<std::string> names;
+    for (const CallParameter& parameter : parameters) names.push_back(parameter.name);
+    fail(ErrorClass::Usage, {}, "call.arguments",
+         fmt::format("{}: found {}; expected {}: {}", function, counted(inputs.by_place.size(), "argument"),
+                     parameters.size(), fmt::join(names, ", ")));
+  }
+  for (std::size_t i = 0; i < inputs.by_place.size(); ++i) add(i, inputs.by_place[i]);
+  for (const auto& [name, value] : inputs.arguments) {
+    const auto found = std::find_if(parameters.begin(), parameters.end(),
+                                    [&](const CallParameter& each) { return each.name == name; });
+    if (found == parameters.end())
+      named.emplace_back(name, value);
+    else
+      add(static_cast<std::size_t>(found - parameters.begin()), value);
+  }
+  return named;
+}
+
 constexpr Option call_option_table[] = {
     {"arg", OptionKind::Assignments, "",
-     "value of a parameter: NAME=LITERAL, NAME=@FILE[:ENTRY], NAME=rand(seed=1), "
+     "value of a parameter, which in scripts may also stand as in a call: NAME=LITERAL, NAME=@FILE[:ENTRY], NAME=rand(seed=1), "
      "NAME=zeros, NAME=ones; t.0 for a field of a tuple; rand without a seed draws from --seed and the name"},
     {"params", OptionKind::Tensors, "",
      "file (npz, safetensors) with the values of the other parameters, by name"},
@@ -239,7 +285,14 @@ std::vector<std::pair<std::string, std::int64_t>> given_dims(const Invocation& i
 CallInputs call_inputs(const Invocation& invocation) {
   CallInputs inputs;
   inputs.arguments = invocation.assignments("arg");
+  for (const auto& [name, value] : invocation.call_arguments) {
+    if (name.empty())
+      inputs.by_place.push_back(value);
+    else
+      inputs.arguments.emplace_back(name, value);
+  }
   for (auto& [name, value] : inputs.arguments) value = with_allowed_path(invocation, "arg", value);
+  for (ScriptValue& value : inputs.by_place) value = with_allowed_path(invocation, "arg", value);
   inputs.params = invocation.tensors("params");
   // A whole safetensors or npz entry list; a lone array has no name to go by.
   for (const auto& [name, tensor] : inputs.params) {
@@ -295,7 +348,8 @@ std::vector<Value> make_arguments(const Module& module, const std::string& funct
     return name;
   };
   std::map<std::string, const ScriptValue*> given;
-  for (const auto& [written, value] : inputs.arguments) {
+  const NamedArguments named = arguments_by_leaf(module, function, parameters, inputs);
+  for (const auto& [written, value] : named) {
     const std::string name = own_name(written);
     if (std::find(names.begin(), names.end(), name) == names.end()) surplus(name, "--arg");
     if (!given.emplace(name, &value).second) {
@@ -370,7 +424,8 @@ std::vector<Value> make_arguments(const Module& module, const std::string& funct
 
 std::vector<Value> call_arguments(const Invocation& invocation, const std::string& function,
                                   MissingTensors missing) {
-  const bool given = invocation.given("arg") || invocation.given("params") || invocation.given("dim");
+  const bool given = invocation.given("arg") || invocation.given("params") || invocation.given("dim") ||
+                     !invocation.call_arguments.empty();
   ScriptObserver* session = invocation.script ? invocation.script->options().observer : nullptr;
   if (session && !given) {
     if (auto last = session->last_arguments({invocation.module, function})) return std::move(*last);

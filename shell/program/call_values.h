@@ -16,6 +16,7 @@ namespace relish {
 struct CallInputs {
   // By parameter name, or "t.0" for a field of a tuple: text as on the command line, or a script's value.
   std::vector<std::pair<std::string, ScriptValue>> arguments;
+  std::vector<ScriptValue> by_place;  // of the first parameters
   NamedTensors params;
   std::vector<std::pair<std::string, Value>> known = {};  // whole parameters, which nothing else is given for
   std::vector<std::pair<std::string, std::int64_t>> dims;
@@ -29,7 +30,7 @@ ScriptValue with_allowed_path(const Invocation& invocation, std::string_view opt
                               const ScriptValue& value);
 // Sizes of symbolic dimensions, of the option dim: n=8,m=4. UsageError for what is no size.
 std::vector<std::pair<std::string, std::int64_t>> given_dims(const Invocation& invocation);
-// The inputs of a command that has the options arg, params, dim and ignore_extra.
+// The inputs of a command that has the options arg, params, dim and ignore_extra, or arguments of its own.
 CallInputs call_inputs(const Invocation& invocation);
 
 // One value per parameter. UsageError: a missing or surplus argument, an unknown dimension; DataError: a

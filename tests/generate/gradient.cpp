@@ -191,6 +191,8 @@ std::vector<std::string> adjoint_findings(const Program& program, const ModulePt
       const double allowed = rtol * std::abs(near) + atol;
       if (!(std::abs(near - far) <= allowed)) continue;  // a kink, or a function too steep for the stencil
       if (!line.is_smooth_here(seed, near)) continue;
+      // A loss so large that its rounding hides the slope.
+      if (1e-16 * std::abs(line.loss(seed, 0)) / 2.5e-4 > allowed + rtol * std::abs(slope)) continue;
       ++tally["directions kept"];
       any = true;
       if (std::abs(slope - near) <= 2 * allowed) return;

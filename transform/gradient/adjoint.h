@@ -10,6 +10,7 @@ namespace relish {
 struct Adjoint {
   Expr value;                        // undefined: nothing yet, or a tuple
   std::vector<Adjoint> fields = {};  // of a tuple-typed variable
+  bool by_rows = false;              // of a table: it grows row by row, in place
 
   bool empty() const {
     if (value.defined()) return false;

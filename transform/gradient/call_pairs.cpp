@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ir/printer/words.h"
 #include "ir/rewriting/regions.h"
 #include "ir/rewriting/rewrite.h"
 #include "ir/scalars/symbols.h"
@@ -142,11 +143,16 @@ Function half_of(const Function& function, const std::string& name) {
   return half;
 }
 
-// Parameters of its own for values of another function.
+// Parameters of its own for values of another function: with names as texts can have them, which values need
+// not have.
 std::vector<Var> own_params(const std::vector<Var>& values, VarMap& vars) {
+  FunctionBuilder names;
+  for (const Var& value : values)
+    if (prints_as_itself(value.name())) names.reserve_name(value.name());
   std::vector<Var> params;
   for (const Var& value : values) {
-    params.emplace_back(value.name(), value.type(), false, value.span());
+    const std::string name = prints_as_itself(value.name()) ? value.name() : names.fresh_name("value");
+    params.emplace_back(name, value.type(), false, value.span());
     vars.emplace(value.id(), Expr(params.back()));
   }
   return params;
@@ -331,7 +337,11 @@ void CallPairs::make_taped_halves(const Function& function, CallPair& pair) {
 void CallPairs::make_halves(const Function& function, CallPair& pair, const std::string& name) {
   FunctionBuilder builder;
   BothWays ways = both_ways(job_, builder, function, pair);
-  if (const ValueIds again = values_to_compute_again(ways.forward, job_.again); !again.empty())
+  ValueIds wanted = job_.again;
+  if (job_.keeping == Keeping::Little)
+    for (const Binding& binding : ways.forward)
+      if (can_repeat(binding)) wanted.insert(binding.var().id());
+  if (const ValueIds again = values_to_compute_again(ways.forward, wanted); !again.empty())
     ways.backward = computed_again(ways.forward, ways.backward, again, {ways.gradients}, builder);
   std::vector<Var> taken, kept;
   for (const Var& var : kept_values(ways)) {

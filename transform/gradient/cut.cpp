@@ -48,10 +48,16 @@ bool is_cheap(const Binding& binding) {
 
 class Cutter {
  public:
-  Cutter(const std::vector<Var>& params, const std::vector<Binding>& ahead) : params_(params), ahead_(ahead) {
+  Cutter(const std::vector<Var>& params, const std::vector<Binding>& ahead, Keeping keeping)
+      : params_(params), ahead_(ahead) {
     for (const Var& param : params) own_.insert(param.id());
     for (const Binding& binding : ahead) own_.insert(binding.var().id());
-    // What has effects, or a body that would need names of its own, is kept all the same.
+    if (keeping == Keeping::Little) {
+      for (const Binding& binding : ahead)
+        if (can_repeat(binding)) marked_.insert(binding.var().id());
+      return;
+    }
+    // Between marks an if or a loop is kept all the same.
     const ValueIds marked = values_between_marks(ahead);
     for (const Binding& binding : ahead) {
       const Expr& value = binding.value();
@@ -82,8 +88,15 @@ class Cutter {
         keep(var, made);
       }
     }
-    for (const Binding& binding : ahead_)
-      if (again.contains(binding.var().id())) made.again.push_back(binding);
+    // What an if or a loop gives is taken apart behind it, all of it, as reading has it.
+    for (const Binding& binding : ahead_) {
+      const auto* field = binding.value().as<TupleGet>();
+      const Var* whole = field ? field->tuple.as_var() : nullptr;
+      if (whole && taken_apart_.contains(whole->id())) again.insert(binding.var().id());
+      if (!again.contains(binding.var().id())) continue;
+      if (binding.value().as<If>() || binding.value().as<Loop>()) taken_apart_.insert(binding.var().id());
+      made.again.push_back(binding);
+    }
     return made;
   }
 
@@ -130,14 +143,25 @@ class Cutter {
   const std::vector<Var>& params_;
   const std::vector<Binding>& ahead_;
   std::unordered_set<std::uint64_t> own_, needed_, kept_;
-  ValueIds marked_;  // what stands between marks and can be computed again
+  std::unordered_set<std::uint64_t> taken_apart_;  // ifs and loops that are computed again
+  ValueIds marked_;                                // what stands between marks and can be computed again
   std::unordered_map<std::uint64_t, const Binding*> made_of_kept_;
 };
 
 }  // namespace
 
-Cut cut_between(const std::vector<Var>& params, const std::vector<Binding>& ahead, const Region& back) {
-  return Cutter(params, ahead).cut(back);
+Cut cut_between(const std::vector<Var>& params, const std::vector<Binding>& ahead, const Region& back,
+                Keeping keeping) {
+  return Cutter(params, ahead, keeping).cut(back);
+}
+
+bool can_repeat(const Binding& binding) {
+  if (!std::holds_alternative<VarBinding>(binding.kind)) return false;
+  bool again = !has_effects(binding.value());
+  for_each_expr(binding.value(), [&](const Expr& expr) {
+    again = again && !expr.as<FunctionExpr>() && !expr.as<PackedCall>() && !expr.type().as<StackType>();
+  });
+  return again;
 }
 
 std::optional<std::int64_t> bytes_of(const Type& type) {

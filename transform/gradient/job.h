@@ -10,6 +10,7 @@
 #include "ir/nodes/module.h"
 #include "ir/operators/user_gradient.h"
 #include "transform/forward/prim_tangent_calls.h"
+#include "transform/gradient/cut.h"
 #include "transform/gradient/prim_calls.h"
 #include "transform/gradient/row_tables.h"
 
@@ -31,7 +32,9 @@ struct GradientJob {
   // Parameters of copied functions that are numbers, by id, and the symbols that stand for them in sizes.
   std::unordered_map<std::uint64_t, ScalarVar> scalar_params;
   std::unordered_map<std::uint64_t, Expr> aliases;  // of adjoints that only name another value, by id
-  std::unordered_set<std::uint64_t> again;  // ids of what stands between marks: not kept but computed again
+  std::unordered_set<std::uint64_t> again;   // ids of what stands between marks: not kept but computed again
+  std::unordered_set<std::uint64_t> counts;  // ids of indices of loops that count from 0 or more
+  Keeping keeping = Keeping::Dear;  // by rounds of loops, and by functions that do not reach themselves
   CallPairs* pairs = nullptr;
   PathAccount* account = nullptr;  // who wants to know what is done with each binding; null: nobody
 

@@ -23,6 +23,12 @@ namespace {
 constexpr double limits[] = {1, 4, 16, 64, 512, std::numeric_limits<double>::infinity()};
 constexpr std::size_t numbers_of_segments[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
 
+bool holds_stack(const Type& type) {
+  const TupleType* tuple = type.tuple();
+  return type.as<StackType>() ||
+         (tuple && std::any_of(tuple->fields.begin(), tuple->fields.end(), holds_stack));
+}
+
 // Bytes of the values that bindings make. Names take none: those of a value keep it alive.
 class ValueSizes {
  public:
@@ -55,7 +61,10 @@ class ValueSizes {
     fail(ErrorClass::Type, var.span(), "gradient.budget",
          fmt::format("memory_budget needs sizes that are numbers; '{}' has type {}", var.name(),
                      print(var.type())),
-         {{{}, "give the sizes first, by bind_symbols"}});
+         {{{},
+           holds_stack(var.type())
+               ? "what nobody counts is kept on a stack: write the loop as a for over a number of rounds"
+               : "give the sizes first, by bind_symbols"}});
   }
 
   std::unordered_map<std::uint64_t, Own> own_;
@@ -166,11 +175,13 @@ class Planner {
         computed_again(subject_.ahead, subject_.back, again, subject_.results, names_);
     names_.free_names(mark);
     names_.drop_mark();
-    RecomputationPlan plan{again, 0, 0};
+    RecomputationPlan plan;
+    plan.again = again;
     for (const Binding& binding : back)
       if (!work_of_.contains(binding.var().id()) && !only_names(binding))
-        plan.work += work_.of(binding.value());
-    if (total_ > 0) plan.work /= total_;
+        plan.copied += work_.of(binding.value());
+    plan.total = total_;
+    if (total_ > 0) plan.work = plan.copied / total_;
     plan.peak = peak_of(back);
     return plan;
   }

@@ -23,8 +23,9 @@ struct BudgetSubject {
 
 struct RecomputationPlan {
   ValueIds again;
-  double work = 0;        // of the copies, as a part of that of all without them
-  std::int64_t peak = 0;  // bytes of values that live at one time, each by itself
+  double work = 0;               // of the copies, as a part of that of all without them
+  double copied = 0, total = 0;  // the work of the copies, and of all without them
+  std::int64_t peak = 0;         // bytes of values that live at one time, each by itself
 };
 
 // From what is computed again anyway to what holds least: each holds less than the one before, for more work.

@@ -21,6 +21,9 @@ struct PrimAdjoint {
   // Gives those lengths, an int64 tensor of one dimension, from the values and scalars; absent: there are
   // none.
   std::optional<PrimFunc> counter = {};
+  // By gradient, where some stand in the place of a cotangent, which they are apart from what the function
+  // writes: that one, by its place among the cotangents. Those have no parameter of their own.
+  std::vector<std::optional<std::size_t>> in_place = {};
 };
 
 // For the gradients of the parameters `wrt` when the cotangents of the parameters `outputs` are given (all by

@@ -180,6 +180,7 @@ std::vector<Expr> PrimAdjoints::partials(const CallTir& call, const TakesPart& t
     const bool argument = parts.argument_of[param] < call.args.size();
     args.push_back(argument ? call.args[parts.argument_of[param]] : values(parts.result_of[param]));
   }
+  const std::size_t first_cotangent = args.size();
   for (const std::size_t param : parts.outputs) args.push_back(cotangents[parts.result_of[param]]);
   for (std::size_t i = 0; i < parts.function->params.size(); ++i)
     if (parts.function->params[i].scalar()) args.push_back(call.args[parts.argument_of[i]]);
@@ -188,7 +189,12 @@ std::vector<Expr> PrimAdjoints::partials(const CallTir& call, const TakesPart& t
   for (const std::size_t argument : parts.arguments) types.push_back(call.args[argument].type());
   const bool several = types.size() > 1;
   const Expr callee = global_ref(GlobalFunction(module_.prim_func(made.name)), span);
-  Expr gradients = call_tir(callee, std::move(args), types, several, span);
+  CallTir back{.callee = callee, .args = std::move(args), .out_types = types, .tuple_result = several};
+  const auto& in_place = made.adjoint->in_place;
+  if (std::any_of(in_place.begin(), in_place.end(), [](const auto& each) { return each.has_value(); }))
+    for (const auto& each : in_place)
+      back.inplace_indices.push_back(each ? static_cast<std::int64_t>(first_cotangent + *each) : -1);
+  Expr gradients = call_tir(std::move(back), span);
   if (!several) {
     result[parts.arguments.front()] = gradients;
     return result;

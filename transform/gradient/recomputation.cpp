@@ -17,8 +17,13 @@ class Recomputation {
  public:
   Recomputation(const std::vector<Binding>& ahead, const ValueIds& again, FunctionBuilder& names)
       : names_(names) {
-    for (const Binding& binding : ahead)
-      if (again.contains(binding.var().id())) made_by_.emplace(binding.var().id(), &binding);
+    for (const Binding& binding : ahead) {
+      if (!again.contains(binding.var().id())) continue;
+      made_by_.emplace(binding.var().id(), &binding);
+      const auto* field = binding.value().as<TupleGet>();
+      if (const Var* whole = field ? field->tuple.as_var() : nullptr)
+        fields_[whole->id()].push_back(&binding);
+    }
   }
 
   void append(const Binding& binding) {
@@ -69,6 +74,9 @@ class Recomputation {
     block.bindings.push_back(binding);
     for (const Binding& each : fresh_bindings({block}, names_, operands)) names_.append(each);
     copies_.emplace(binding.var().id(), operands.at(binding.var().id()));
+    // What it gives is taken apart behind it, all of it, as reading has it.
+    for (const Binding* field : fields_[binding.var().id()])
+      if (is_missing(field->var().id())) copy(*field);
   }
 
   Expr behind_barrier(const Var& var) {
@@ -78,7 +86,8 @@ class Recomputation {
   }
 
   FunctionBuilder& names_;
-  std::unordered_map<std::uint64_t, const Binding*> made_by_;  // of what is computed again
+  std::unordered_map<std::uint64_t, const Binding*> made_by_;              // of what is computed again
+  std::unordered_map<std::uint64_t, std::vector<const Binding*>> fields_;  // of a tuple that is among them
   VarMap copies_, barriers_;
 };
 

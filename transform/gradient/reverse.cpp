@@ -144,6 +144,13 @@ void Reverse::propagate(const Binding& binding, const Adjoint& adjoint) {
 void Reverse::through_operator(const OpCall& call, const Expr& value, const Var& output,
                                const Adjoint& adjoint) {
   const Expr cotangent = as_expr(adjoint, output.type(), Expr(output));
+  if (const auto read = row_read(value, job_.counts)) {
+    const auto table = adjoints_.find(read->table.id());
+    if (table != adjoints_.end() && table->second.by_rows) {
+      table->second.value = job_.rows.with_row_added(table->second.value, cotangent, read->row, builder_);
+      return;
+    }
+  }
   std::vector<Partial> partials = rule_partials(call, value, output, cotangent, builder_);
   for (std::size_t i = 0; i < partials.size(); ++i) {
     if (!partials[i].value.defined()) continue;

@@ -106,20 +106,27 @@ class ReverseExecution {
 
   // Gradients of what is wanted; of what the function gives the given cotangent, or a copy of it: it changes.
   void make_cotangents(PlainStatements& plain) {
-    std::unordered_map<std::uint64_t, Buffer> given;
+    std::unordered_map<std::uint64_t, std::size_t> given;
     for (const std::size_t i : outputs_) {
+      given.emplace(param(i).id(), cotangents_.size());
       cotangents_.push_back(like(param(i), param(i).name() + "_adjoint"));
-      given.emplace(param(i).id(), cotangents_.back());
     }
     const auto begin = [&](const Buffer& buffer, const Buffer& adjoint) {
       adjoints_.emplace(buffer.id(), adjoint);
       const auto found = given.find(buffer.id());
       begin_.push_back(found == given.end() ? nest_of(filled(adjoint, zero(adjoint.dtype()), buffer.span()))
-                                            : copied(adjoint, found->second));
+                                            : copied(adjoint, cotangents_[found->second]));
     };
+    // Of what is written in the place of an argument the cotangent becomes the gradient, element by element.
     for (const std::size_t i : wrt_) {
-      gradients_.push_back(
-          like(param(i), param(i).name() + (given.contains(param(i).id()) ? "_gradient" : "_adjoint")));
+      const auto found = given.find(param(i).id());
+      if (found != given.end()) {
+        in_place_.emplace_back(found->second);
+        adjoints_.emplace(param(i).id(), cotangents_[found->second]);
+        continue;
+      }
+      in_place_.emplace_back();
+      gradients_.push_back(like(param(i), param(i).name() + "_adjoint"));
       begin(param(i), gradients_.back());
     }
     std::vector<Buffer> others;
@@ -278,10 +285,7 @@ class ReverseExecution {
     auto [scalars, buffers, scalar_params] = made_of_.own();
     const auto own = [&](const Buffer& buffer) { return remade(buffer, scalars, buffers); };
     const auto add = [&](const Buffer& buffer) { made.params.push_back({own(buffer)}); };
-    for (const std::size_t i : arguments_) {
-      result.values.push_back(i);
-      add(param(i));
-    }
+    for (const std::size_t i : arguments_) add(param(i));
     for (const Buffer& cotangent : cotangents_) add(cotangent);
     for (const Buffer& gradient : gradients_) add(gradient);
     made.params.insert(made.params.end(), scalar_params.begin(), scalar_params.end());
@@ -293,7 +297,37 @@ class ReverseExecution {
     for (const auto& all : {plain.locals, sized_.buffers, counters_})
       for (const Buffer& buffer : all) made.allocations.push_back(own(buffer));
     made.body = fresh_copy(body, scalars, buffers);
+    result.values = leave_out_unread(made);
+    result.in_place = in_place_;
     result.function = std::move(made);
+  }
+
+  // Arguments come first: those that nothing reads and that tell no size by themselves go. What stays, by
+  // parameter of the function.
+  std::vector<std::size_t> leave_out_unread(PrimFunc& made) const {
+    const std::vector<ParamAccess> accesses = param_accesses(made);
+    std::vector<std::size_t> values;
+    std::vector<PrimParam> params(made.params.begin() + static_cast<std::ptrdiff_t>(arguments_.size()),
+                                  made.params.end());
+    std::unordered_set<std::uint64_t> told;
+    for (const PrimParam& each : params) {
+      if (const ScalarVar* scalar = each.scalar()) told.insert(scalar->id());
+      for (const Scalar& dim : each.buffer() ? each.buffer()->shape() : std::vector<Scalar>{})
+        if (const auto symbol = dim.as_var()) told.insert(symbol->id());
+    }
+    std::vector<PrimParam> kept;
+    for (std::size_t k = 0; k < arguments_.size(); ++k) {
+      bool needed = accesses[k].read || accesses[k].written;
+      std::vector<ScalarVar> symbols;
+      for (const Scalar& dim : made.params[k].buffer()->shape()) collect_vars(dim, symbols);
+      for (const ScalarVar& symbol : symbols) needed = needed || !told.contains(symbol.id());
+      if (!needed) continue;
+      values.push_back(arguments_[k]);
+      kept.push_back(made.params[k]);
+    }
+    params.insert(params.begin(), kept.begin(), kept.end());
+    made.params = std::move(params);
+    return values;
   }
 
   // The way there alone, which gives how long the tapes get instead of filling them.
@@ -338,6 +372,7 @@ class ReverseExecution {
   BufferMap own_;                                       // results computed again
   std::unordered_map<std::uint64_t, Buffer> adjoints_;  // by buffer
   std::vector<Buffer> cotangents_, gradients_, counters_;
+  std::vector<std::optional<std::size_t>> in_place_;  // by gradient: the cotangent that becomes it
   std::vector<Stmt> copies_, begin_;
   Tapes::Sized sized_;
 };

@@ -362,7 +362,19 @@ void Reverse::through_loop(const Binding& binding, const Loop& loop, const Adjoi
         count == 1 ? Expr(output) : builder_.emit(tuple_get(Expr(output), static_cast<int>(i), span), "lv");
     carry(as_expr(arriving[i], param.type(), like), param.type(), param.name() + "_adjoint");
   }
-  for (const Var& var : free) carry(as_expr({}, var.type(), Expr(var)), var.type(), var.name() + "_adjoint");
+  // Of a table of which rounds read rows the sum goes on from round to round, and from loop to loop inside.
+  if (counts_from_zero(loop)) job_.counts.insert(loop.index.id());
+  std::unordered_set<std::uint64_t> otherwise;
+  collect_other_uses(inner.forward_, job_.counts, otherwise);
+  std::vector<Var> given;
+  for (const Expr& result : body.results) collect_leaf_vars(result, given);
+  for (const Var& var : given) otherwise.insert(var.id());
+  std::vector<bool> by_rows;
+  for (const Var& var : free) {
+    by_rows.push_back(has_rows(var.type()) && !otherwise.contains(var.id()));
+    const bool goes_on = by_rows.back() && of(var).by_rows;
+    carry(goes_on ? of(var).value : as_expr({}, var.type(), Expr(var)), var.type(), var.name() + "_adjoint");
+  }
   const std::size_t own = way.params.size();
   if (!opened.tapes.empty())
     for (const Expr& tape : tapes) carry(tape, tape.type(), "tape");
@@ -372,6 +384,9 @@ void Reverse::through_loop(const Binding& binding, const Loop& loop, const Adjoi
   inner.tapes.assign(way.params.begin() + static_cast<std::ptrdiff_t>(own), way.params.end());
   for (std::size_t k = 0; k < moving.size(); ++k)
     inner.begin_with(body.results[moving[k]], inner.as_adjoint(Expr(way.params[k])));
+  for (std::size_t k = 0; k < free.size(); ++k)
+    if (by_rows[k])
+      inner.of(free[k]) = Adjoint{.value = Expr(way.params[moving.size() + k]), .by_rows = true};
   inner.backward();
   std::vector<Expr> next;
   for (const std::size_t i : moving) {
@@ -380,7 +395,7 @@ void Reverse::through_loop(const Binding& binding, const Loop& loop, const Adjoi
     next.push_back(as_carried(behind, way.params[next.size()], builder_));
   }
   for (std::size_t k = 0; k < free.size(); ++k) {
-    inner.add(Expr(free[k]), inner.as_adjoint(Expr(way.params[moving.size() + k])));
+    if (!by_rows[k]) inner.add(Expr(free[k]), inner.as_adjoint(Expr(way.params[moving.size() + k])));
     const Expr behind = bound(inner.as_expr(inner.of(free[k]), free[k].type(), Expr(free[k])), "lv");
     next.push_back(as_carried(behind, way.params[next.size()], builder_));
   }
@@ -389,7 +404,8 @@ void Reverse::through_loop(const Binding& binding, const Loop& loop, const Adjoi
   way.body = builder_.end_region(std::move(next));
   builder_.begin_block(false);
   inner.complete(opened.ahead);
-  KeptRounds kept = kept_rounds(loop, cut_between(body.params, opened.ahead, way.body), opened.ahead, job_);
+  KeptRounds kept =
+      kept_rounds(loop, cut_between(body.params, opened.ahead, way.body, job_.keeping), opened.ahead, job_);
   if (job_.account) tell(kept, loop, job_);
   complete_loop(binding, loop, opened, kept);
   builder_.set_origin(span);
@@ -400,7 +416,12 @@ void Reverse::through_loop(const Binding& binding, const Loop& loop, const Adjoi
   const std::vector<Expr> fields = fields_of(builder_, made, names, span);
   std::size_t place = 0;
   for (const std::size_t i : moving) add(loop.initial[i], as_adjoint(fields[place++]));
-  for (const Var& var : free) add(Expr(var), as_adjoint(fields[place++]));
+  for (std::size_t k = 0; k < free.size(); ++k, ++place) {
+    if (by_rows[k] && of(free[k]).by_rows)
+      of(free[k]).value = fields[place];
+    else
+      add(Expr(free[k]), as_adjoint(fields[place]));
+  }
   if (!opened.tapes.empty())
     for (Expr& tape : tapes) tape = fields[place++];
 }

@@ -50,6 +50,20 @@ double rounds_of(const Loop& loop) {
   return std::max(0.0, static_cast<double>(*end - *begin) / static_cast<double>(*step));
 }
 
+// Elements that a call may look at: of the arguments and results, but for what is changed in its place.
+double elements_of_call(const CallTir& call, const Expr& value) {
+  if (call.inplace_indices.empty()) return elements_of(value.type());
+  double sum = 0;
+  for (std::size_t i = 0; i < call.out_types.size(); ++i)
+    if (call.inplace_indices[i] < 0) sum += elements_of(call.out_types[i]);
+  for (std::size_t i = 0; i < call.args.size(); ++i) {
+    const auto& places = call.inplace_indices;
+    if (std::find(places.begin(), places.end(), static_cast<std::int64_t>(i)) == places.end())
+      sum += elements_of(call.args[i].type());
+  }
+  return sum;
+}
+
 }  // namespace
 
 double ValueWork::of(const Expr& value) {
@@ -57,7 +71,8 @@ double ValueWork::of(const Expr& value) {
   if (const auto* prim = value.as<CallTir>()) {
     const auto* global = prim->callee.as<GlobalRef>();
     const PrimFuncPtr function = global ? module_.prim_func(global->name) : nullptr;
-    return function ? work_of(*function, value.type()) : elements_of(value.type());
+    const auto counted = function ? constant_work(function->body) : std::nullopt;
+    return counted ? static_cast<double>(*counted) : elements_of_call(*prim, value);
   }
   if (const auto* call = value.as<FunctionCall>()) {
     const auto* global = call->callee.as<GlobalRef>();

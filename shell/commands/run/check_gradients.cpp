@@ -20,7 +20,7 @@ const std::vector<Option>& all_options() {
 
 constexpr Example examples[] = {
     {"relish check-gradients m.relish main --arg \"x=rand(seed=1)\" --wrt x",
-     "check_gradients(M.main, arg={\"x\": x})"},
+     "check_gradients(M.main, x, wrt=[\"x\"])"},
 };
 
 std::string report(const GradientCheck& check) {
@@ -67,9 +67,8 @@ const Command command_check_gradients{
     .run = run,
     .examples = examples,
     .doc =
-        "Five-point differences at the given arguments, in float64 where the function can be computed so; "
-        "all "
-        "elements of parameters up to 64, four directions of larger ones. Where the slopes on the two sides "
+        "Of a function or a prim_func. Five-point differences at the given arguments, in float64 where the "
+        "function can be computed so; all elements of parameters up to 64, four directions of larger ones. Where the slopes on the two sides "
         "of a point differ (a kink) the gradient must lie between them. A difference exits 1; in a script "
         "the "
         "result is True or False and a difference is told on standard error.",

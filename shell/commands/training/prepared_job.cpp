@@ -6,6 +6,7 @@
 
 #include "runtime/format.h"
 #include "shell/commands/training/data_types.h"
+#include "shell/commands/training/step_budget.h"
 #include "shell/commands/training/trainer_options.h"
 #include "shell/commands/training/training.h"
 #include "shell/commands/transform/loss_option.h"
@@ -260,6 +261,10 @@ PreparedJob prepare_job(const Invocation& invocation, const std::string& functio
     const DataColumns judged = data_columns(invocation, "validation", program.returns_loss ? 1 : 2);
     wanted.validation = data_set(invocation, "validation", judged, parameters);
     fit_dtypes(invocation, *wanted.validation, program, *step, parameters);
+  }
+  if (invocation.given("memory_budget")) {
+    hold_budget(invocation, function, setup, sizes_of_batches(program, wanted, job.data, parameters), made);
+    program.module = std::make_shared<const Module>(made);
   }
   if (!setup.accumulate || prepares_in_parts(made, program, job.data)) {
     const bool faults_last = !setup.optimizer.update && has_running_means_alone(*invocation.module, model);

@@ -9,6 +9,7 @@
 #include "shell/commands/training/prepared_job.h"
 #include "shell/commands/training/trainer_options.h"
 #include "shell/commands/training/training.h"
+#include "shell/commands/transform/memory_budget.h"
 #include "shell/progress.h"
 #include "shell/script/script.h"
 #include "support/counted.h"
@@ -57,6 +58,7 @@ constexpr Option options[] = {
     {"ignore_extra", OptionKind::Flag, "", "leave out values in params that the model does not have"},
     {"frozen", OptionKind::Names, "", frozen_doc},
     {"average", OptionKind::Real, "", average_doc},
+    {"memory_budget", OptionKind::Text, "", step_budget_doc},
     {"prefix", OptionKind::Text, "", prefix_doc},
     {"early_stopping", OptionKind::Spec, "",
      "METRIC(patience=5, min_delta=0): the job ends when this metric of the validation data has not become "

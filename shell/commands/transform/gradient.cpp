@@ -4,13 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
-#include "jit/jit.h"
 #include "shell/commands/subject.h"
-#include "shell/program/call_values.h"
-#include "shell/script/convert.h"
-#include "support/limits.h"
+#include "shell/commands/transform/memory_budget.h"
 #include "support/render.h"
 #include "support/source.h"
 
@@ -24,8 +20,8 @@ constexpr Option options[] = {
      "index path of the differentiated value in the result"},
     {"named", OptionKind::Flag, "",
      "statements get the gradients as a dict by these names; a function that calls it still gets a tuple"},
-    {"memory_budget", OptionKind::Text, "",
-     "bytes that a call may hold in compiled code, as 64MB or 64000000: what does not fit is computed again"},
+    {"memory_budget", OptionKind::Text, "", memory_budget_doc},
+    {"dim", OptionKind::Assignments, "", budget_dims_doc},
     {"dry_run", OptionKind::Flag, "", "show what would be done with each binding; nothing is made"},
     output_option,
     dialect_option,
@@ -78,49 +74,18 @@ ScriptValue dry_run(Invocation& invocation, const GradientOptions& wanted) {
   return invocation.surface == Surface::Shell ? ScriptValue() : ScriptValue(invocation.module);
 }
 
-// What a call of the function holds in compiled code, with its arguments.
-std::int64_t planned_peak(const ModulePtr& module, const std::string& function, int threads) {
-  CallInputs inputs;
-  for (const CallParameter& parameter : call_parameters(*module, function))
-    inputs.arguments.emplace_back(parameter.name, ScriptValue(std::string("zeros")));
-  return footprint_of(module, function, make_arguments(*module, function, inputs), threads).peak;
-}
-
-std::uint64_t budget_of(const Invocation& invocation) {
-  const auto* bytes = invocation.find("memory_budget")->as<std::int64_t>();
-  if (!bytes) return parse_size(invocation.text("memory_budget"), "memory_budget");
-  if (*bytes < 0) invocation.refuse_value("memory_budget", fmt::format("found {}; expected bytes", *bytes));
-  return static_cast<std::uint64_t>(*bytes);
-}
-
-ScriptValue within_budget(Invocation& invocation, GradientOptions wanted) {
-  BudgetReport report;
-  wanted.report = &report;
-  const int threads = invocation.session.settings().threads;
-  const std::uint64_t bytes = budget_of(invocation);
-  wanted.budget = MemoryBudget{
-      static_cast<std::int64_t>(std::min<std::uint64_t>(bytes, std::numeric_limits<std::int64_t>::max())),
-      [threads](const ModulePtr& module, const std::string& function) {
-        return planned_peak(module, function, threads);
-      }};
-  Module made = gradient(*invocation.module, function_of(invocation), wanted);
-  Diagnostic told;
-  told.severity = Severity::Note;
-  told.message = fmt::format(
-      "holds {} bytes at most, {} without a budget; {} values are computed again, {:.1f} % more operations",
-      report.peak, report.unbound, report.values, 100 * report.work);
-  invocation.session.report(told);
-  return module_result(std::move(made));
-}
-
 ScriptValue run(Invocation& invocation) {
   GradientOptions wanted;
   wanted.wrt = invocation.names("wrt");
   wanted.target = invocation.path("target");
   wanted.named = invocation.flag("named");
   if (invocation.flag("dry_run")) return dry_run(invocation, wanted);
-  if (invocation.given("memory_budget")) return within_budget(invocation, std::move(wanted));
-  return module_result(gradient(*invocation.module, function_of(invocation), wanted));
+  wanted.budget = memory_budget_option(invocation);
+  BudgetReport report;
+  wanted.report = &report;
+  Module made = gradient(*invocation.module, function_of(invocation), wanted);
+  if (wanted.budget) tell_budget(invocation, report);
+  return module_result(std::move(made));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "shell/commands/subject.h"
 #include "shell/commands/training/trainer_options.h"
 #include "shell/commands/training/training.h"
+#include "shell/commands/transform/memory_budget.h"
 
 namespace relish::commands_setup_trainer {
 namespace {
@@ -27,6 +28,8 @@ constexpr Option options[] = {
     {"average", OptionKind::Real, "", average_doc},
     {"grad_norm", OptionKind::Flag, "", grad_norm_doc},
     {"outputs", OptionKind::Integer, "1", "how many results of the function the loss takes"},
+    {"memory_budget", OptionKind::Text, "", step_budget_doc},
+    {"dim", OptionKind::Assignments, "", budget_dims_doc},
     {"prefix", OptionKind::Text, "", prefix_doc},
     {"named", OptionKind::Flag, "", "statements get the first parameters, by init, as a dict by name"},
     output_option,
@@ -46,7 +49,12 @@ ScriptValue run(Invocation& invocation) {
   wanted.accumulate = invocation.flag("accumulate");
   wanted.prefix = prefix_option(invocation);
   wanted.named = invocation.flag("named");
-  return module_result(setup_trainer(*invocation.module, function_of(invocation), wanted));
+  wanted.budget = memory_budget_option(invocation);
+  BudgetReport report;
+  wanted.budget_report = &report;
+  Module made = setup_trainer(*invocation.module, function_of(invocation), wanted);
+  if (wanted.budget) tell_budget(invocation, report);
+  return module_result(std::move(made));
 }
 
 }  // namespace

@@ -129,6 +129,40 @@ TEST_CASE("budgets of the transformer and of the convnet are held, or refused wi
   CHECK(held_budgets_of_model("convnet/convnet.relish") >= 0);
 }
 
+TEST_CASE("budgets of a recurrence are held by what its rounds begin with, and by segments of rounds",
+          "[jit]") {
+  const std::string text =
+      "@I.ir_module\nclass M:\n    @R.function\n    def main(x: R.Tensor((60, 16, 32), \"float32\"), "
+      "h: R.Tensor((16, 64), \"float32\"), w: R.Tensor((32, 64), \"float32\"), "
+      "u: R.Tensor((64, 64), \"float32\")):\n"
+      "        for i in range(60):\n"
+      "            a = R.add(R.matmul(R.take(x, R.prim_value(i), axis=0), w), R.matmul(h, u))\n"
+      "            z = R.sigmoid(a)\n"
+      "            h = R.add(R.multiply(z, h), R.multiply(R.subtract(R.const(1.0, \"float32\"), z), "
+      "R.tanh(R.multiply(a, R.exp(z)))))\n"
+      "        return R.sum(R.multiply(h, h))\n";
+  CHECK(held_budgets(*module_from(text), "main", {75, 50, 30}) >= 2);
+}
+
+TEST_CASE("budgets of loops in loops, of rounds that are left over and of what is called are held", "[jit]") {
+  const std::string text =
+      "@I.ir_module\nclass M:\n    @R.function(private=True)\n"
+      "    def cell(h: R.Tensor((128, 128), \"float32\"), w: R.Tensor((128, 128), \"float32\")):\n"
+      "        a = R.tanh(R.matmul(h, w))\n"
+      "        b = R.sigmoid(R.multiply(a, R.exp(R.negative(a))))\n"
+      "        return R.multiply(R.sin(b), a)\n"
+      "    @R.function\n    def main(h: R.Tensor((128, 128), \"float32\"), "
+      "w: R.Tensor((128, 128), \"float32\")):\n"
+      "        cls = M\n"
+      "        g = h\n"
+      "        for i in range(3, 28, 3):\n"
+      "            for j in range(9):\n"
+      "                h = R.add(cls.cell(h, w), R.multiply(g, R.const(0.5, \"float32\")))\n"
+      "            g = R.sin(R.add(g, h))\n"
+      "        return R.sum(R.multiply(h, g))\n";
+  CHECK(held_budgets(*module_from(text), "main", {75, 50, 30}) == 3);
+}
+
 TEST_CASE("budgets of a chain of layers are held", "[jit]") {
   std::string text =
       "@I.ir_module\nclass M:\n    @R.function\n    def main(x: R.Tensor((512, 64), \"float32\"), "
