@@ -2,8 +2,9 @@
 // iteration stores a value of its own to; an element that one iteration stores and another loads or stores;
 // one that two of them store by other turns of a loop inside; a local from outside the loop that the
 // iterations assign. Where strides or several views let elements have several indices, places in memory are
-// compared. Statements under conditions count in the iterations that may reach them. Accesses whose indices
-// are not polynomials of the loop variable prove nothing.
+// compared. Statements under conditions, and behind a break or continue, count in the iterations that may
+// reach them; of a loop inside that may end early its first turn counts. Accesses whose indices are not
+// polynomials of the loop variable prove nothing.
 #include "loops/dependence.h"
 
 #include <fmt/format.h>
@@ -34,6 +35,43 @@ struct ResolvedAccess {
 // Every store is compared with every access; a body of more is not looked into.
 constexpr std::size_t most_accesses = 128;
 
+Scalar either(const Scalar& a, const Scalar& b) {
+  if (!a.defined() || !b.defined()) return a.defined() ? a : b;
+  return logical(LogicalOp::Or, a, b);
+}
+
+// When the statement ends a turn of the loop around it before what stands behind: undefined where it never
+// does. Conditions as they are at the statement.
+Scalar leaves_when(const Stmt& stmt) {
+  if (!stmt.defined()) return {};
+  if (stmt.as<Break>() || stmt.as<Continue>() || stmt.as<Return>()) return bool_literal(true);
+  const auto under = [](const Scalar& condition, const Scalar& inside) {
+    return inside.defined() ? logical(LogicalOp::And, condition, inside) : Scalar();
+  };
+  if (const auto* branches = stmt.as<IfStmt>())
+    return either(under(branches->condition, leaves_when(branches->then_body)),
+                  under(logical_not(branches->condition), leaves_when(branches->else_body)));
+  if (const auto* block = stmt.as<BlockStmt>()) {
+    const Scalar inside = leaves_when(block->body);
+    return block->predicate.defined() ? under(block->predicate, inside) : inside;
+  }
+  Scalar any;
+  if (const auto* sequence = stmt.as<SeqStmt>())
+    for (const Stmt& child : sequence->body) any = either(any, leaves_when(child));
+  return any;
+}
+
+// Whether a turn of the loop with this body may end the loop.
+bool ends_early(const Stmt& body) {
+  if (!body.defined()) return false;
+  if (body.as<Break>() || body.as<Return>()) return true;
+  if (const auto* branches = body.as<IfStmt>())
+    return ends_early(branches->then_body) || ends_early(branches->else_body);
+  if (const auto* block = body.as<BlockStmt>()) return ends_early(block->body);
+  const auto* sequence = body.as<SeqStmt>();
+  return sequence && std::any_of(sequence->body.begin(), sequence->body.end(), ends_early);
+}
+
 class Iterations {
  public:
   Iterations(const For& loop, std::span<const BufferView> views)
@@ -49,7 +87,7 @@ class Iterations {
   std::optional<std::string> dependence() {
     if (const auto extent = loop_.extent.as_int(); extent && *extent <= 1) return std::nullopt;
     note_writes();
-    if (jumps_) return std::nullopt;
+    if (returns_ || ends_early(loop_.body)) return "one may end those behind it";
     moving_.insert(loop_.var.id());
     visit(loop_.body);
     for (const Assigned& each : assigned_) {
@@ -69,7 +107,7 @@ class Iterations {
   }
 
  private:
-  // What the body writes and makes, and whether it can leave an iteration early.
+  // What the body writes and makes, and whether it can leave the function.
   void note_writes() {
     for_each_stmt(loop_.body, [&](const Stmt& stmt) {
       if (const auto* view = stmt.as<ViewStmt>()) note_view(view->view);
@@ -86,7 +124,7 @@ class Iterations {
         for (const Buffer& buffer : block->allocations) own_.insert(buffer.id());
         for (const BufferView& view : block->views) note_own(view);
       }
-      jumps_ = jumps_ || stmt.as<Break>() || stmt.as<Continue>() || stmt.as<Return>();
+      returns_ = returns_ || stmt.as<Return>();
     });
   }
 
@@ -105,6 +143,10 @@ class Iterations {
     if (!stmt.defined()) return;
     if (const auto* inner = stmt.as<For>()) {
       if (inner->extent.as_int().value_or(1) <= 0) return;
+      if (ends_early(inner->body)) {
+        bound_.insert_or_assign(inner->var.id(), resolved(inner->begin));
+        return visit(inner->body);
+      }
       if (const auto extent = inner->extent.as_int(); extent && !inner->step.defined())
         turns_.emplace_back(inner->var, *extent);
       if (!is_same(resolved(inner->begin)) || !is_same(resolved(inner->extent)) ||
@@ -125,7 +167,13 @@ class Iterations {
       visit_under(branches->condition, true, [&] { visit(branches->then_body); });
       visit_under(branches->condition, false, [&] { visit(branches->else_body); });
     } else if (const auto* sequence = stmt.as<SeqStmt>()) {
-      for (const Stmt& child : sequence->body) visit(child);
+      const std::size_t around = guards_.size();
+      for (const Stmt& child : sequence->body) {
+        visit(child);
+        const Scalar left = leaves_when(child);
+        if (left.defined()) guards_.push_back({substitute(resolved(left), locals_), false});
+      }
+      guards_.resize(around);
     } else if (const auto* store = stmt.as<Store>()) {
       const Scalar value = resolved(store->value);
       for (const Scalar& index : store->indices) note_loads(resolved(index));
@@ -357,7 +405,7 @@ class Iterations {
   ReachedIterations reached_;
   std::vector<Guard> guards_;      // around what is visited
   std::vector<const For*> inner_;  // likewise
-  bool jumps_ = false;
+  bool returns_ = false;
   std::unordered_set<std::uint64_t> moving_;   // variables that may differ from one iteration to the next
   std::unordered_set<std::uint64_t> written_;  // buffers
   std::unordered_set<std::uint64_t> own_;      // buffers and locals of one iteration

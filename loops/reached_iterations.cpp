@@ -91,7 +91,9 @@ struct ReachedIterations::Example {
       return n->op == LogicalOp::And ? std::min(a, b) : std::max(a, b);
     }
     if (const auto* n = condition.as<Not>()) return negated(truth(n->a, values));
-    if (!condition.as_int() && !has_any(values, condition) && reached.is_same_(condition)) return Truth::Open;
+    std::vector<ScalarVar> vars;
+    collect_vars(condition, vars);
+    if (!vars.empty() && !has_any(values, condition) && reached.is_same_(condition)) return Truth::Open;
     if (const auto value = value_of(condition, values)) return *value != 0 ? Truth::Yes : Truth::No;
     const auto* compared = condition.as<Compare>();
     if (!compared || !fixes_the_iteration(*compared)) return Truth::Open;

@@ -31,8 +31,9 @@ bool spreads(const Type& argument, const TensorType& result) {
 }
 
 // Whether a value is computed for less than it takes to keep it and load it: names, fields, and operators
-// that move elements or round once, element by element.
-bool is_cheap(const Binding& binding) {
+// that move elements or round once, element by element; `own` are the variables that would have to be kept
+// for it.
+bool is_cheap(const Binding& binding, const std::unordered_set<std::uint64_t>& own) {
   if (!std::holds_alternative<VarBinding>(binding.kind)) return false;
   const Expr& value = binding.value();
   if (is_leaf(value) || value.as<TupleGet>() || marked_tensor(value)) return true;
@@ -42,8 +43,13 @@ bool is_cheap(const Binding& binding) {
   const Agreement agreement = agreement_of(view);
   if (agreement != Agreement::DataMovement && agreement != Agreement::Exact) return false;
   const TensorType* result = value.type().tensor();
-  return result && std::all_of(call->args.begin(), call->args.end(),
-                               [&](const Expr& arg) { return spreads(arg.type(), *result); });
+  // What moves elements looks at no more of what stands around both ways than it gives.
+  const auto stands_around = [&](const Expr& arg) {
+    return agreement == Agreement::DataMovement && arg.as_var() && !own.contains(arg.as_var()->id());
+  };
+  return result && std::all_of(call->args.begin(), call->args.end(), [&](const Expr& arg) {
+           return stands_around(arg) || spreads(arg.type(), *result);
+         });
 }
 
 class Cutter {
@@ -102,7 +108,7 @@ class Cutter {
 
  private:
   bool is_again(const Binding& binding) const {
-    return marked_.contains(binding.var().id()) || is_cheap(binding);
+    return marked_.contains(binding.var().id()) || is_cheap(binding, own_);
   }
 
   // What stands between marks is computed again: what that takes is needed in its place.
