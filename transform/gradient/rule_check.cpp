@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <unordered_set>
 
+#include "ir/operators/op.h"
 #include "ir/printer/printer.h"
 #include "ir/rewriting/regions.h"
 #include "ir/rewriting/rewrite.h"
@@ -128,6 +131,26 @@ void RuleCheck::check_loop(const Loop& loop, Span span) {
       .note("carry the index as a tensor that the loop counts up");
 }
 
+namespace {
+
+// Whether all that the function gives and whose type tells nothing is R.null_value(), as of a gradient for
+// arguments that have none.
+bool hides_nulls_alone(const Function& function) {
+  std::unordered_set<std::uint64_t> nulls;
+  for (const Binding& binding : all_bindings(function)) {
+    const auto* call = binding.value().as<OpCall>();
+    if (call && call->op->name == "null_value") nulls.insert(binding.var().id());
+  }
+  const std::function<bool(const Expr&)> told = [&](const Expr& leaf) {
+    if (const auto* fields = leaf.as<TupleExpr>())
+      return std::all_of(fields->fields.begin(), fields->fields.end(), told);
+    return !may_hide_floats(leaf.type()) || (leaf.as_var() && nulls.contains(leaf.as_var()->id()));
+  };
+  return told(function.result);
+}
+
+}  // namespace
+
 void RuleCheck::check_call(const FunctionCall& call, Span span) {
   const auto* global = call.callee.as<GlobalRef>();
   const FunctionPtr function = global ? job_.module.function(global->name) : nullptr;
@@ -151,7 +174,7 @@ void RuleCheck::check_call(const FunctionCall& call, Span span) {
   for (std::size_t i = 0; i < call.args.size(); ++i)
     if (job_.reaches(call.args[i]))
       check_passed(function->params[i].name(), function->params[i].type(), span);
-  check_passed(function->name, function->result_type, span);
+  if (!hides_nulls_alone(*function)) check_passed(function->name, function->result_type, span);
   FunctionBuilder builder;
   const BodyCopy body = copy_body(job_, *function, builder);
   for (std::size_t i = 0; i < call.args.size(); ++i)

@@ -163,6 +163,31 @@ TEST_CASE("budgets of loops in loops, of rounds that are left over and of what i
   CHECK(held_budgets(*module_from(text), "main", {75, 50, 30}) == 3);
 }
 
+TEST_CASE("what tapes of loops and recursion took is given back", "[jit]") {
+  const ModulePtr module = module_from(
+      "@I.ir_module\nclass M:\n    @R.function(private=True)\n"
+      "    def power(x: R.Tensor((64,), \"float32\"), n: R.Prim(\"int64\")) -> R.Tensor((64,), \"float32\"):\n"
+      "        cls = M\n"
+      "        y = x\n"
+      "        if n > 0:\n"
+      "            y = R.multiply(R.cos(cls.power(x, n - 1)), x)\n"
+      "            while R.greater(R.sum(y), R.const(1.0, \"float32\")):\n"
+      "                y = R.multiply(R.sin(y), R.const(0.5, \"float32\"))\n"
+      "        return y\n"
+      "    @R.function\n    def main(x: R.Tensor((64,), \"float32\"), n: R.Prim(\"int64\")):\n"
+      "        cls = M\n"
+      "        return R.sum(cls.power(x, n))\n");
+  const auto made = std::make_shared<const Module>(gradient(*module, "main"));
+  const auto engine = make_jit({.threads = 1});
+  const auto held_behind = [&](std::int64_t depth) {
+    engine->call(made, "main_adjoint", {numbers(DType::Float32, {64}), Value(ScalarValue::of_int(depth))});
+    give_reserves_back();
+    return memory_held();
+  };
+  const std::uint64_t before = held_behind(10);
+  CHECK(held_behind(2000) <= before + 10'000);
+}
+
 TEST_CASE("budgets of a chain of layers are held", "[jit]") {
   std::string text =
       "@I.ir_module\nclass M:\n    @R.function\n    def main(x: R.Tensor((512, 64), \"float32\"), "
