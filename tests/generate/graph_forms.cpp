@@ -18,6 +18,9 @@ std::span<const BindingForm> binding_forms() {
       {"looser annotation", 0.6, make_looser_annotation, true, false},
       {"call of a function", 1.0, make_function_call},
       {"call_tir", 1.5, make_call_tir, false, false},
+      {"if or loop", 1.5, make_control, false, true, false},
+      {"recursion", 0.5, make_recursion, false, true, false},
+      {"prim_func that overwrites", 0.7, make_recurrence, false, true, false},
   };
   return forms;
 }

@@ -14,6 +14,7 @@ struct BindingForm {
   bool (*make)(GraphGenerator&);
   bool loose = false;          // only where the program is not compiled
   bool differentiable = true;  // also in programs for gradients
+  bool others = true;          // also in other programs
 };
 
 bool make_operator_call(GraphGenerator& g);  // graph_operators.cpp: operands as they are found
@@ -31,6 +32,9 @@ bool make_match_cast(GraphGenerator& g);         // graph_casts.cpp
 bool make_looser_annotation(GraphGenerator& g);  // graph_casts.cpp
 bool make_function_call(GraphGenerator& g);      // graph_calls.cpp
 bool make_call_tir(GraphGenerator& g);           // graph_calls.cpp
+bool make_control(GraphGenerator& g);            // graph_control.cpp: ifs and loops
+bool make_recursion(GraphGenerator& g);          // graph_control.cpp
+bool make_recurrence(GraphGenerator& g);         // graph_control.cpp: a prim_func that overwrites
 
 std::span<const BindingForm> binding_forms();
 

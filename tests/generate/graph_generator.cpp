@@ -142,7 +142,8 @@ Expr GraphGenerator::provide(const Tensor& sample, double reuse) {
 }
 
 Var GraphGenerator::add(Binding binding, std::optional<Value> value, const std::string& maker) {
-  binding.comments = comments();
+  // The lines of an if or a loop have places for comments of their own.
+  if (!binding.value().as<If>() && !binding.value().as<Loop>()) binding.comments = comments();
   binding.annotated = true;
   const Var var = binding.var();
   block_.bindings.push_back(std::move(binding));
@@ -213,7 +214,8 @@ void GraphGenerator::block(bool with_target) {
   std::vector<const BindingForm*> forms;
   double total = 0;
   for (const BindingForm& form : binding_forms()) {
-    if ((form.loose && !options().loose) || (options().differentiable && !form.differentiable)) continue;
+    if ((form.loose && !options().loose) || !(options().differentiable ? form.differentiable : form.others))
+      continue;
     forms.push_back(&form);
     total += form.weight;
   }

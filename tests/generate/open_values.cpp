@@ -101,7 +101,7 @@ constexpr std::string_view others = R"(
             B[i] = A[i] * s
 )";
 
-std::string replaced(std::string text, std::string_view from, std::string_view to) {
+std::string with_words_replaced(std::string text, std::string_view from, std::string_view to) {
   for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
     text.replace(at, from.size(), to);
   return text;
@@ -198,7 +198,7 @@ Program open_program(std::uint64_t seed) {
     return std::string(all[static_cast<std::size_t>(random.below(std::ssize(all)))]);
   };
   const std::string param = some(types), taken = some(types), cast = some(types);
-  const std::string body = replaced(some(open_uses), "TYPE", cast);
+  const std::string body = with_words_replaced(some(open_uses), "TYPE", cast);
   // A function is a value that only a text can name.
   const bool function = random.below(12) == 0;
   Program program;

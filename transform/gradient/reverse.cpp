@@ -277,7 +277,8 @@ void Reverse::add(const Expr& leaf, const Adjoint& contribution) {
     return;
   }
   const Var* var = leaf.as_var();
-  if (var && job_.varied.contains(var->id())) merge(adjoints_[var->id()], contribution, var->name());
+  if (!var || !job_.varied.contains(var->id()) || contribution.empty()) return;
+  merge(adjoints_[var->id()], contribution, var->name());
 }
 
 void Reverse::begin_with(const Expr& leaf, const Adjoint& adjoint) {
