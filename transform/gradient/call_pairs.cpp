@@ -143,15 +143,21 @@ Function half_of(const Function& function, const std::string& name) {
   return half;
 }
 
+// Whether a parameter of the name keeps it in a text.
+bool names_parameter(const std::string& name) {
+  constexpr std::string_view words[] = {"R", "T", "I", "cls", "relish", "float"};
+  return prints_as_itself(name) && std::find(std::begin(words), std::end(words), name) == std::end(words);
+}
+
 // Parameters of its own for values of another function: with names as texts can have them, which values need
 // not have.
 std::vector<Var> own_params(const std::vector<Var>& values, VarMap& vars) {
   FunctionBuilder names;
   for (const Var& value : values)
-    if (prints_as_itself(value.name())) names.reserve_name(value.name());
+    if (names_parameter(value.name())) names.reserve_name(value.name());
   std::vector<Var> params;
   for (const Var& value : values) {
-    const std::string name = prints_as_itself(value.name()) ? value.name() : names.fresh_name("value");
+    const std::string name = names_parameter(value.name()) ? value.name() : names.fresh_name("value");
     params.emplace_back(name, value.type(), false, value.span());
     vars.emplace(value.id(), Expr(params.back()));
   }
