@@ -149,15 +149,18 @@ bool names_parameter(const std::string& name) {
   return prints_as_itself(name) && std::find(std::begin(words), std::end(words), name) == std::end(words);
 }
 
-// Parameters of its own for values of another function: with names as texts can have them, which values need
-// not have.
+// Parameters of its own for values of another function: with names as texts can have them, each its own,
+// which values need not have.
 std::vector<Var> own_params(const std::vector<Var>& values, VarMap& vars) {
   FunctionBuilder names;
   for (const Var& value : values)
     if (names_parameter(value.name())) names.reserve_name(value.name());
   std::vector<Var> params;
+  std::unordered_set<std::string> taken;
   for (const Var& value : values) {
-    const std::string name = names_parameter(value.name()) ? value.name() : names.fresh_name("value");
+    const bool fits = names_parameter(value.name());
+    const bool own = fits && taken.insert(value.name()).second;
+    const std::string name = own ? value.name() : names.fresh_name(fits ? value.name() : "value");
     params.emplace_back(name, value.type(), false, value.span());
     vars.emplace(value.id(), Expr(params.back()));
   }
