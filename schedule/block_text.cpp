@@ -51,6 +51,7 @@ Scalar BlockText::elements_of_tile(const Blocked& blocks, const Scalar& round, c
                                    std::int64_t elements) const {
   const bool full = blocks.even();
   if ((full && blocks.size() % elements == 0) || blocks.in_whole_tiles(elements)) return number(elements);
+  if (full && blocks.size() < elements) return number(blocks.size());
   Scalar before = tile * number(elements);
   if (full) return min(number(elements), number(blocks.size()) - before);
   before = round.defined() ? round * number(blocks.chunk) + before : before;

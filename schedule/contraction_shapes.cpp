@@ -126,26 +126,39 @@ bool fits_at_once(const Blocked& own, const Blocked& other, const Blocked& summe
 constexpr std::int64_t most_lines_in_place = 4;
 constexpr std::int64_t bytes_of_places = 1 << 12;
 
+// So many lines of a first cache hold the terms of a tile's rows, where those lie side by side.
+constexpr std::int64_t most_lines_of_terms = 64;
+
+// By how many bytes a step along the axis moves the factor, of which it is one index; 0 when it is none or
+// only the run knows.
+std::int64_t bytes_along(const Load& loaded, const Axis* axis, std::int64_t bytes) {
+  std::int64_t stride = bytes;
+  for (std::size_t d = loaded.indices.size(); d-- > 0;) {
+    if (const auto var = loaded.indices[d].as_var(); var && (*var == axis->var || *var == axis->loop->var))
+      return stride;
+    const auto extent = loaded.buffer->shape()[d].as_int();
+    if (!extent || __builtin_mul_overflow(stride, *extent, &stride)) return 0;
+  }
+  return 0;
+}
+
 // Whether the left factor can be read where it is, when its rows are whole tiles: one column of blocks uses
-// it, its terms lie side by side, and its rows do not all fall into the same lines of a cache.
+// it, its terms lie side by side, or its rows do and the terms are few, and what a tile reads does not all
+// fall into the same lines of a cache.
 bool reads_left_directly(const Contraction& contraction, const ContractionShapes& shapes,
                          std::int64_t bytes) {
   const auto* loaded = contraction.left.as<Load>();
   if (!loaded || contraction.guard.defined() || contraction.summed.size() > 1 ||
       contraction.rows.size() > 1 || shapes.columns.rounds() > 1 || !shapes.columns.around.empty() ||
-      !shapes.rows.in_whole_tiles(shapes.tile.rows) || !runs_along(contraction.left, shapes.summed.cut))
+      !shapes.rows.in_whole_tiles(shapes.tile.rows))
     return false;
-  std::int64_t stride = bytes;
-  const Axis* row = shapes.rows.cut;
-  for (std::size_t d = loaded->indices.size(); d-- > 0;) {
-    if (const auto var = loaded->indices[d].as_var(); var && (*var == row->var || *var == row->loop->var)) {
-      const std::int64_t together = std::gcd(stride, bytes_of_places);
-      return shapes.tile.rows * together <= most_lines_in_place * bytes_of_places;
-    }
-    const auto extent = loaded->buffer->shape()[d].as_int();
-    if (!extent || __builtin_mul_overflow(stride, *extent, &stride)) return false;
-  }
-  return false;
+  const bool by_terms = runs_along(contraction.left, shapes.summed.cut);
+  const bool by_rows = runs_along(contraction.left, shapes.rows.cut) && shapes.summed.known() &&
+                       shapes.summed.whole() && shapes.summed.size() <= most_lines_of_terms;
+  if (!by_terms && !by_rows) return false;
+  const std::int64_t stride = bytes_along(*loaded, by_terms ? shapes.rows.cut : shapes.summed.cut, bytes);
+  const std::int64_t lines = by_terms ? shapes.tile.rows : shapes.summed.size();
+  return stride > 0 && lines * std::gcd(stride, bytes_of_places) <= most_lines_in_place * bytes_of_places;
 }
 
 // Blocks of so many places at most: of images of a batch, and of one image, whose blocks run at once.

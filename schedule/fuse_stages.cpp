@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "schedule/epilogue.h"
+#include "schedule/stage_sums.h"
 
 namespace relish {
 namespace {
@@ -35,6 +36,7 @@ FusedBody fuse_stages(std::vector<Stage> stages, const std::vector<Buffer>& temp
   BufferIds unseen;
   for (const Buffer& buffer : temporaries) unseen.insert(buffer.id());
   const std::size_t before = stages.size();
+  join_sums(stages, unseen);
   compute_in_readers(stages, unseen);
   join_domains(stages, unseen);
   const std::vector<RowGroup> groups = group_rows(std::move(stages));

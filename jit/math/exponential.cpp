@@ -44,6 +44,15 @@ Number quotient(Number a, Number a_low, Number b, Number b_low) {
 // What a + b lost as a sum, where a is 0 or the larger one.
 Number lost_of_sum(Number a, Number b, Number sum) { return b - (sum - a); }
 
+// A power at a number below which it is 0. That is chosen, not computed: processors take a hundred cycles for
+// a product that has no normal result.
+struct Vanishing {
+  Flag below;
+
+  Number operand(Number x) const { return select(below, 0, x); }
+  Number result(Number power) const { return select(below, 0, power); }
+};
+
 }  // namespace
 
 Number power_of_two(Bits n) {
@@ -73,30 +82,32 @@ Exponential exponential_parts(Number x) {
 
 Number exponential(Number x) {
   const Format& format = format_of(x);
-  const Exponential parts =
-      exponential_parts(at_least(at_most(x, format.exp_overflows), format.exp_vanishes));
-  return scaled(1.0 + parts.rest, parts.n);
+  const Vanishing vanishing{x < format.exp_vanishes};
+  const Exponential parts = exponential_parts(vanishing.operand(at_most(x, format.exp_overflows)));
+  return vanishing.result(scaled(1.0 + parts.rest, parts.n));
 }
 
 Number exponential_of_two(Number x) {
   const Format& format = format_of(x);
-  const Number bounded = at_least(at_most(x, format.exp2_overflows), format.exp2_vanishes);
+  const Vanishing vanishing{x < format.exp2_vanishes};
+  const Number bounded = vanishing.operand(at_most(x, format.exp2_overflows));
   const Nearest n = nearest_of_product(bounded, 1);
   const Number r = bounded - n.number;
   const Number q = x.single() ? polynomial(r, exp2_single) : polynomial(r, exp2_double);
-  return scaled(fused(r, q, 1), n.bits);
+  return vanishing.result(scaled(fused(r, q, 1), n.bits));
 }
 
 Number exponential_of_ten(Number x) {
   const Format& format = format_of(x);
-  const Number bounded = at_least(at_most(x, format.exp10_overflows), format.exp10_vanishes);
+  const Vanishing vanishing{x < format.exp10_vanishes};
+  const Number bounded = vanishing.operand(at_most(x, format.exp10_overflows));
   const Nearest n = nearest_of_product(bounded, log2_of_10);
   const bool single = x.single();
   const Reduced reduced_x = single ? reduced(bounded, n.number, log10_2_first_single, log10_2_rest_single)
                                    : reduced(bounded, n.number, log10_2_first_double, log10_2_rest_double);
   const Number r = reduced_x.number;
   const Number q = single ? polynomial(r, exp10_single) : polynomial(r, exp10_double);
-  return scaled(fused(r, q, 1), n.bits);
+  return vanishing.result(scaled(fused(r, q, 1), n.bits));
 }
 
 Number exponential_less_one(Number x) {
@@ -114,14 +125,16 @@ Number exponential_less_one(Number x) {
 Number sigmoid(Number x) {
   // e^-|x| only, so that nothing overflows where the result is small but not zero.
   const Format& format = format_of(x);
-  const Exponential parts = exponential_parts(at_least(-magnitude(x), format.exp_vanishes));
+  const Number below = -magnitude(x);
+  const Vanishing vanishing{below < format.exp_vanishes};
+  const Exponential parts = exponential_parts(vanishing.operand(below));
   const Number front = 1.0 + parts.rest;
-  const Number e = scaled(front, parts.n);
+  const Number e = vanishing.result(scaled(front, parts.n));
   const Number sum = 1.0 + e;
   const Flag negative = x < 0;
   const Number above = select(negative, e, 1);
   if (x.single()) return above / sum;
-  const Number e_low = scaled(lost_of_sum(x.of(1), parts.rest, front) + parts.low, parts.n);
+  const Number e_low = vanishing.result(scaled(lost_of_sum(x.of(1), parts.rest, front) + parts.low, parts.n));
   return quotient(above, select(negative, e_low, 0), sum, lost_of_sum(x.of(1), e, sum) + e_low);
 }
 
