@@ -13,11 +13,68 @@ namespace {
 // A longer sequence below a loop is not looked into.
 constexpr std::size_t most_children = 64;
 
+// Whether all loads of a buffer in a statement are of places below so many along some dimensions.
+class LoadsBelow {
+ public:
+  LoadsBelow(const Buffer& buffer, const std::vector<Scalar>& ends, RangeProver& prover)
+      : buffer_(buffer), ends_(ends), prover_(prover) {}
+
+  bool hold(const Stmt& stmt) {
+    if (!stmt.defined()) return true;
+    if (const auto* loop = stmt.as<For>()) {
+      if (!of(loop->begin) || !of(loop->extent) || !of(loop->step)) return false;
+      prover_.enter_loop(loop->var, loop->begin, loop->extent);
+      const bool inside = hold(loop->body);
+      prover_.leave_loop();
+      return inside;
+    }
+    if (const auto* block = stmt.as<BlockStmt>()) {
+      for (const IterVar& iter : block->iters) {
+        if (!of(iter.binding)) return false;
+        prover_.bind(iter.var, iter.binding);
+      }
+      return of(block->predicate) && block->views.empty() && hold(block->init) && hold(block->body);
+    }
+    if (const auto* sequence = stmt.as<SeqStmt>())
+      return std::all_of(sequence->body.begin(), sequence->body.end(),
+                         [&](const Stmt& child) { return hold(child); });
+    if (const auto* branch = stmt.as<IfStmt>())
+      return of(branch->condition) && hold(branch->then_body) && hold(branch->else_body);
+    if (const auto* named = stmt.as<DefineScalar>()) return of(named->value);
+    const auto* store = stmt.as<Store>();
+    return store && of(store->value) &&
+           std::all_of(store->indices.begin(), store->indices.end(),
+                       [&](const Scalar& at) { return of(at); });
+  }
+
+ private:
+  bool of(const Scalar& value) {
+    if (!value.defined()) return true;
+    std::vector<Access> loads;
+    collect_loads(value, loads);
+    return std::all_of(loads.begin(), loads.end(), [&](const Access& load) {
+      if (!(*load.buffer == buffer_)) return true;
+      for (std::size_t d = 0; d < ends_.size(); ++d)
+        if (ends_[d].defined() && !prover_.in_range((*load.indices)[d], ends_[d])) return false;
+      return true;
+    });
+  }
+
+  const Buffer& buffer_;
+  const std::vector<Scalar>& ends_;  // by dimension; undefined: all of it
+  RangeProver& prover_;
+};
+
 // Follows a buffer down to the store that a body begins with, through loops, blocks and the first of each
 // sequence that touches it.
 class FirstStore {
  public:
-  FirstStore(const Buffer& buffer, RangeProver& prover) : buffer_(buffer), prover_(prover) {}
+  // `behind`: what runs behind the statement; null where others may see the buffer.
+  FirstStore(const Buffer& buffer, RangeProver& prover, const std::vector<Stmt>* behind)
+      : buffer_(buffer), prover_(prover), hidden_(behind) {
+    if (behind)
+      for (const Stmt& stmt : *behind) later_.push_back({stmt, 0});
+  }
 
   bool writes_all(const Stmt& stmt) {
     if (const auto* branch = stmt.as<IfStmt>()) return each_branch(*branch);
@@ -37,8 +94,8 @@ class FirstStore {
     const bool reads =
         std::any_of(loads.begin(), loads.end(), [&](const Access& load) { return *load.buffer == buffer_; });
     return !reads && branch.else_body.defined() &&
-           FirstStore(buffer_, prover_).writes_all(branch.then_body) &&
-           FirstStore(buffer_, prover_).writes_all(branch.else_body);
+           FirstStore(buffer_, prover_, hidden_).writes_all(branch.then_body) &&
+           FirstStore(buffer_, prover_, hidden_).writes_all(branch.else_body);
   }
 
   bool descend(const Stmt& stmt) {
@@ -114,7 +171,8 @@ class FirstStore {
 
   // The loops that the index counts, the fastest first: it is the sum of their variables, each times the
   // extents of those before it, so that they run over every place of a dimension of their product.
-  std::optional<std::vector<std::size_t>> loops_of(const Scalar& index, const Scalar& dim) {
+  // Of a hidden buffer also over a part of them from the first on, whose length is the end of that dimension.
+  std::optional<std::vector<std::size_t>> loops_of(const Scalar& index, const Scalar& dim, Scalar& end) {
     Polynomial rest = prover_.polynomial(index);
     std::vector<std::size_t> found;
     Polynomial size(1);
@@ -137,7 +195,12 @@ class FirstStore {
       plain = plain && loops_[next]->extent.as_int().value_or(0) > 0;
       size = size * prover_.polynomial(loops_[next]->extent);
     }
-    if (!(size - prover_.polynomial(dim)).is_zero()) return std::nullopt;
+    if (!(size - prover_.polynomial(dim)).is_zero()) {
+      if (!hidden_) return std::nullopt;
+      const auto literal = size.constant();
+      if (found.size() != 1 && !(plain && literal)) return std::nullopt;
+      end = found.size() == 1 ? loops_[found.front()]->extent : int_literal(dim.dtype(), *literal);
+    }
     return plain || found.size() == 1 ? std::optional(found) : std::nullopt;
   }
 
@@ -149,11 +212,12 @@ class FirstStore {
       const Scalar& index = store_->indices[d];
       const Scalar& dim = buffer_.shape()[d];
       loops_of_dimension_.emplace_back();
+      ends_.emplace_back();
       if (index.as_int()) {
         if (index.as_int() != 0 || dim.as_int() != 1) return false;
         continue;
       }
-      const auto loops = loops_of(index, dim);
+      const auto loops = loops_of(index, dim, ends_.back());
       if (!loops) return false;
       for (const std::size_t loop : *loops) {
         if (used[loop]) return false;
@@ -172,7 +236,14 @@ class FirstStore {
   // What runs behind the store in one iteration of the loops around both may read what that iteration has
   // written, and nothing of the iterations to come.
   bool nothing_read_before() {
+    const bool partly =
+        std::any_of(ends_.begin(), ends_.end(), [](const Scalar& end) { return end.defined(); });
     for (const Later& later : later_) {
+      // A dimension that is written in part is so before what reads it.
+      for (std::size_t d = 0; partly && d < ends_.size(); ++d)
+        for (const std::size_t loop : loops_of_dimension_[d])
+          if (ends_[d].defined() && loop < later.outside) return false;
+      if (partly && !LoadsBelow(buffer_, ends_, prover_).hold(later.stmt)) return false;
       BodyAccesses touched{prover_};
       touched.visit(later.stmt);
       if (touched.has_views) return false;
@@ -195,24 +266,26 @@ class FirstStore {
   std::vector<Later> later_;
   const Store* store_ = nullptr;
   std::vector<std::vector<std::size_t>> loops_of_dimension_;
+  std::vector<Scalar> ends_;  // by dimension that is written in part
+  const std::vector<Stmt>* const hidden_;
 };
 
-}  // namespace
-
-std::unordered_set<std::uint64_t> written_first(const Stmt& body, const std::vector<Buffer>& buffers,
-                                                RangeProver& prover) {
+// `behind`: what runs behind the body; null where others may see the buffers.
+std::unordered_set<std::uint64_t> first_written(const Stmt& body, const std::vector<Buffer>& buffers,
+                                                RangeProver& prover, const std::vector<Stmt>* behind) {
   std::unordered_set<std::uint64_t> written;
   if (!body.defined() || buffers.empty()) return written;
   const auto* sequence = body.as<SeqStmt>();
   if (!sequence) {
     for (const Buffer& buffer : buffers)
-      if (FirstStore(buffer, prover).writes_all(body)) written.insert(buffer.id());
+      if (FirstStore(buffer, prover, behind).writes_all(body)) written.insert(buffer.id());
     return written;
   }
   // Each buffer is looked for in the first statement that touches it.
   std::unordered_map<std::uint64_t, const Buffer*> waiting;
   for (const Buffer& buffer : buffers) waiting.emplace(buffer.id(), &buffer);
-  for (const Stmt& child : sequence->body) {
+  for (std::size_t i = 0; i < sequence->body.size(); ++i) {
+    const Stmt& child = sequence->body[i];
     if (waiting.empty()) break;
     BodyAccesses touched{prover};
     touched.visit(child);
@@ -224,9 +297,30 @@ std::unordered_set<std::uint64_t> written_first(const Stmt& body, const std::vec
       here.push_back(*found->second);
       waiting.erase(found);
     }
-    written.merge(written_first(child, here, prover));
+    if (!behind) {
+      written.merge(first_written(child, here, prover, nullptr));
+      continue;
+    }
+    std::vector<Stmt> rest = *behind;
+    if (!here.empty())
+      rest.insert(rest.end(), sequence->body.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                  sequence->body.end());
+    written.merge(first_written(child, here, prover, &rest));
   }
   return written;
+}
+
+}  // namespace
+
+std::unordered_set<std::uint64_t> written_first(const Stmt& body, const std::vector<Buffer>& buffers,
+                                                RangeProver& prover) {
+  return first_written(body, buffers, prover, nullptr);
+}
+
+std::unordered_set<std::uint64_t> written_before_reads(const Stmt& body, const std::vector<Buffer>& buffers,
+                                                       RangeProver& prover) {
+  const std::vector<Stmt> nothing;
+  return first_written(body, buffers, prover, &nothing);
 }
 
 }  // namespace relish

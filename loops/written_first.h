@@ -15,4 +15,9 @@ namespace relish {
 std::unordered_set<std::uint64_t> written_first(const Stmt& body, const std::vector<Buffer>& buffers,
                                                 RangeProver& prover);
 
+// The same of buffers that nothing outside of `body` sees: also those of which every element that is read
+// behind those statements is written by them.
+std::unordered_set<std::uint64_t> written_before_reads(const Stmt& body, const std::vector<Buffer>& buffers,
+                                                       RangeProver& prover);
+
 }  // namespace relish

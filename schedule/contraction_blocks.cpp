@@ -232,6 +232,7 @@ class ContractionWriter : private BlockText {
     if (panel.order() == PanelOrder::ByElement || along_terms) sum = terms_as_one(factor, std::move(sum));
     BlockPlaces element;
     BlockPlace place;
+    Scalar behind;
     const std::int64_t size = panel.in_tile(), all = rounds_of(blocks.size(), size);
     // Behind the last element that one is copied again: so all of the panel is written, in loops of fixed
     // lengths. Where elements lie side by side the copy ends with them instead.
@@ -259,16 +260,24 @@ class ContractionWriter : private BlockText {
       element.loops = {{row, number(all * size)}};
       place = {use(row), {}, {}};
       stands_at(use(row));
+    } else if (along_terms && !blocks.known() && blocks.inside.empty()) {
+      // Of a number that only the run knows whole tiles too, with zeros behind the last.
+      const ScalarVar row = variable(blocks.cut->loop->var.name());
+      element.loops = {{row, in_tiles(tiles_in(blocks, round, size), size)}};
+      place = {use(row), {}, {}};
+      let_stand_for(values_, blocks.cut, iteration(blocks, round, use(row)));
+      behind = use(row) < length(blocks, round);
     } else {
       element = places(blocks, round);
       place = {element.position, {}, {}};
     }
+    const Scalar read = substitute(factor, values_);
     std::vector<BlockLoop> loops = along_terms ? element.loops : sum.loops;
     const std::vector<BlockLoop>& inner = along_terms ? sum.loops : element.loops;
     loops.insert(loops.end(), inner.begin(), inner.end());
     return in_loops(loops,
                     make_stmt(Store{panel.buffer(), panel.at(round, summed_round_, sum.position, place),
-                                    substitute(factor, values_)},
+                                    behind.defined() ? if_then_else(behind, read, zero(read.dtype())) : read},
                               span()));
   }
   // Every place that columns of the block and terms of the part see, in the order of the panel. Behind the

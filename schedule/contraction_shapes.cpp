@@ -10,6 +10,8 @@ namespace relish {
 namespace {
 
 constexpr std::int64_t terms_in_part = 256;
+// Tiles of rows whose number only the run knows are chosen for so many: often it is a power of two.
+constexpr std::int64_t guessed_rows = 64;
 
 bool is_known(const Axis* axis) { return axis->loop->extent.as_int().has_value(); }
 
@@ -331,7 +333,7 @@ ContractionShapes shapes_of(const Contraction& contraction, const Target& target
   balance(columns, columns.rounds());
   const bool stores = stores_tiles(contraction, shapes.summed);
   const bool may_be_whole = stores && rows.known() && columns.known() && rows.inside.empty();
-  const TileTask task{rows.size(),
+  const TileTask task{rows.known() ? rows.size() : std::min(rows.size(), guessed_rows),
                       columns.size(),
                       shapes.summed.size(),
                       lanes,

@@ -95,7 +95,7 @@ llvm::Function* KernelEmitter::emit(const PrimFunc& function, const std::string&
     define(*param.buffer(), std::move(slot));
   }
   llvm::Value* first = nullptr;
-  const auto written = written_first(function.body, function.allocations, prover_);
+  const auto written = written_before_reads(function.body, function.allocations, prover_);
   for (const Buffer& buffer : function.allocations) {
     allocate(buffer, has_views_ || !written.contains(buffer.id()));
     if (!first && !frame_.on_stack.contains(buffer.id()))
@@ -315,7 +315,7 @@ void KernelEmitter::block(const BlockStmt& block, Span span) {
     builder_.SetInsertPoint(inside);
   }
   const std::size_t taken = frame_.scratch.size();
-  const auto written = written_first(block.body, block.allocations, prover_);
+  const auto written = written_before_reads(block.body, block.allocations, prover_);
   for (const Buffer& buffer : block.allocations) {
     allocate(buffer, has_views_ || !written.contains(buffer.id()));
     if (frame_.scratch.size() == taken && !frame_.on_stack.contains(buffer.id()))

@@ -28,7 +28,44 @@ bool all_written(const std::string& stores) {
   return written_first(block->body, block->allocations, prover).size() == 1;
 }
 
+// The same of a buffer that only the body sees, of (4, 6) elements; `reads` stands behind the stores.
+bool reads_written(const std::string& stores, const std::string& reads) {
+  const PrimFuncPtr function = prim_func(
+      "        with T.sblock(\"b\"):\n"
+      "            held = T.sblock_alloc_buffer((4, 6), \"float32\")\n" +
+      stores + reads);
+  RangeProver prover;
+  const BlockStmt* block = nullptr;
+  for_each_stmt(function->body, [&](const Stmt& stmt) {
+    const auto* found = stmt.as<BlockStmt>();
+    if (found && !found->allocations.empty()) block = found;
+  });
+  REQUIRE(block != nullptr);
+  return written_before_reads(block->body, block->allocations, prover).size() == 1;
+}
+
 }  // namespace
+
+TEST_CASE("written first: of a buffer that nobody else sees the elements that are read count") {
+  const std::string part =
+      "            for i, j in T.grid(4, 5):\n                held[i, j] = T.float32(0)\n";
+  const auto read = [](const char* loops, const char* at) {
+    return std::string("            for ") + loops + ":\n                C[0] = held[" + at + "]\n";
+  };
+  CHECK(reads_written(part, read("i, j in T.grid(4, 5)", "i, j")));
+  CHECK(reads_written(part, read("i, j in T.grid(2, 2)", "i + 2, j * 2 + 1")));
+  CHECK(reads_written(part, read("i, j in T.grid(4, 5)", "i, j") + read("j in range(5)", "3, 4 - j")));
+  CHECK_FALSE(reads_written(part, read("i, j in T.grid(4, 6)", "i, j")));
+  CHECK_FALSE(reads_written(part, read("i, j in T.grid(4, 5)", "i, j + 1")));
+  CHECK_FALSE(reads_written(part, read("i, j in T.grid(4, 5)", "i, j") + read("j in range(6)", "3, j")));
+  // One that is written in rounds is not whole when the first of them reads.
+  CHECK_FALSE(
+      reads_written("            for i in range(5):\n                for j in range(4):\n"
+                    "                    held[j, i] = T.float32(0)\n"
+                    "                for j, k in T.grid(4, 5):\n"
+                    "                    C[j] = held[j, k]\n",
+                    ""));
+}
 
 TEST_CASE("written first: an index that counts several loops covers the product of their extents") {
   const auto in_loops = [](const char* index, const char* loops) {
