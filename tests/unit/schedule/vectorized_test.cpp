@@ -42,6 +42,7 @@ TEST_CASE("vectorized: names, choices, roots and several stores of one iteration
         "x: T.let[T.float32] = T.exp(B[0, i])\n            C[i] = x + A[0, i]",
         "x: T.let[T.int32] = T.Cast(\"int32\", A[0, i])\n            C[i] = T.Cast(\"float32\", x)",
         "x: T.let[T.int32] = 7 - i\n            C[i] = A[0, x]",
+        "x: T.let[T.int32] = 7 - i\n            C[i] = A[0, x % 8]",
         "x: T.let[T.float32] = A[0, i]\n            C[7 - i] = x",
         "x: T.let[T.float32] = C[(i + 7) % 8]\n            C[i] = x + T.float32(1)"}) {
     INFO(lines);
