@@ -8,6 +8,7 @@
 #include "loops/nest.h"
 #include "loops/reduction.h"
 #include "schedule/contraction_blocks.h"
+#include "schedule/contraction_sides.h"
 
 namespace relish {
 namespace {
@@ -156,6 +157,16 @@ void find_windows(Contraction& found, RangeProver& prover) {
     found.meetings = meetings_of(*found.nest, found.left, found.rows, found.summed, prover);
 }
 
+// The same sums with the rows as columns.
+Contraction exchanged(const Contraction& contraction, RangeProver& prover) {
+  Contraction result = contraction;
+  std::swap(result.left, result.right);
+  std::swap(result.rows, result.columns);
+  result.guards_left = contraction.guard.defined() && !contraction.guards_left;
+  find_windows(result, prover);
+  return result;
+}
+
 }  // namespace
 
 std::optional<Contracted> contract(const Stmt& stmt, RangeProver& prover, const Target& target,
@@ -233,6 +244,8 @@ std::optional<Contracted> contract(const Stmt& stmt, RangeProver& prover, const 
   Contraction contraction{&nest,          init,  left, right,       groups->batch, groups->left, columns,
                           groups->summed, guard, term, guards_left, by_vectors,    {},           {}};
   find_windows(contraction, prover);
+  if (Contraction turned = exchanged(contraction, prover); takes_less_exchanged(contraction, turned, target))
+    contraction = std::move(turned);
   Contracted result{blocks_of(contraction, target), {}};
   if (const auto& extent = groups->left.front()->loop->extent; groups->left.size() == 1 && !extent.as_int())
     result.few = extent < int_literal(extent.dtype(), few_rows);

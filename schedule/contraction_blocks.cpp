@@ -83,11 +83,6 @@ Scalar without_zeros(const Scalar& value) {
   });
 }
 
-// Whether the factor that no guard stands at is at hand as a whole before the blocks.
-bool looks_once(const Contraction& contraction, const ContractionShapes& shapes) {
-  return contraction.guard.defined() && (contraction.guards_left ? shapes.right_once : shapes.left_once);
-}
-
 class ContractionWriter : private BlockText {
  public:
   ContractionWriter(const Contraction& contraction, const Target& target)
@@ -118,7 +113,6 @@ class ContractionWriter : private BlockText {
       left_ = Panel(*this, panel_name(contraction_.left, "left"), dtype_, shapes_.left, shapes_.rows,
                     shapes_.summed, shapes_.tile.rows, shapes_.tile.lanes, shapes_.left_once);
     sums_ = Buffer("sums", dtype_, {number(shapes_.rows_in_tiles()), number(shapes_.columns_in_tiles())});
-    finite_ = Buffer("finite", dtype_, {}, looks_once(contraction_, shapes_) ? "global" : "local");
 
     for (const Axis* axis : shapes_.summed.around) open(axis);
     summed_round_ = open_rounds(shapes_.summed);
@@ -126,13 +120,13 @@ class ContractionWriter : private BlockText {
     std::vector<Stmt> part;
     if (!shapes_.direct && !shapes_.right_once) part.push_back(copied_right());
     if (!shapes_.left_direct && !shapes_.left_once) part.push_back(copied_left());
-    const Stmt products = tiles();
-    part.push_back(contraction_.guard.defined() ? where_finite(products) : products);
+    part.push_back(tiles());
     Stmt body = close(seq(std::move(part), span()), outside);
 
     std::vector<Stmt> block;
     if (joins_) block.push_back(cleared());
     block.push_back(body);
+    if (contraction_.guard.defined()) block.push_back(mended());
     if (!shapes_.stores_tiles) block.push_back(stored());
     BlockStmt whole;
     whole.name = "contraction";
@@ -355,14 +349,6 @@ class ContractionWriter : private BlockText {
       summed_round_ = open_rounds(shapes_.summed);
       body.push_back(close(copied_right(), outside));
     }
-    if (looks_once(contraction_, shapes_)) {
-      whole.allocations.push_back(finite_);
-      body.push_back(make_stmt(Store{finite_, {}, zero(dtype_)}, span()));
-      (contraction_.guards_left ? column_round_ : row_round_) =
-          open_rounds(contraction_.guards_left ? shapes_.columns : shapes_.rows);
-      summed_round_ = open_rounds(shapes_.summed);
-      body.push_back(close(look({variable("term"), elements_in(shapes_.summed, summed_round_)}), outside));
-    }
     body.push_back(blocks);
     whole.body = seq(std::move(body), span());
     return make_stmt(std::move(whole), span());
@@ -400,12 +386,15 @@ class ContractionWriter : private BlockText {
     return {{{term, elements_in(shapes_.summed, summed_round_)}}, use(term)};
   }
 
-  // A factor where it is, at a term of the part and an element of the block.
+  // A factor where it is, at a term of the part and an element of the block; behind the last element that
+  // one.
   Scalar in_place(const Scalar& factor, const Scalar& term, const Blocked& blocks, const Scalar& round,
-                  const Scalar& element) const {
+                  const Scalar& element, std::int64_t in_tile) const {
     ScalarMap values = values_;
-    let_stand_for(values, shapes_.summed.cut, iteration(shapes_.summed, summed_round_, term));
-    let_stand_for(values, blocks.cut, iteration(blocks, round, element));
+    if (!shapes_.in_windows()) joined_terms(values, *this, shapes_.summed, summed_round_, 0, term);
+    const Scalar found = iteration(blocks, round, element);
+    let_stand_for(values, blocks.cut,
+                  blocks.in_whole_tiles(in_tile) ? found : min(found, number(extent_of(blocks.cut) - 1)));
     return substitute(factor, values);
   }
 
@@ -426,13 +415,15 @@ class ContractionWriter : private BlockText {
           shapes_.left_in_windows()
               ? load(left_windows_.buffer(), left_windows_.at(*this, row.places, variables_of(sum)))
           : shapes_.left_direct
-              ? in_place(contraction_.left, sum.position, shapes_.rows, row_round_, row.in_block)
+              ? in_place(contraction_.left, sum.position, shapes_.rows, row_round_, row.in_block,
+                         shapes_.tile.rows)
               : load(left_.buffer(), in_left({row.in_block, rows.tile(), row.in_tile}, sum.position));
       const Scalar right =
           shapes_.in_windows()
               ? load(windows_.buffer(), windows_.at(*this, variables_of(sum), in_columns(column)))
           : shapes_.direct
-              ? in_place(contraction_.right, sum.position, shapes_.columns, column_round_, in_columns(column))
+              ? in_place(contraction_.right, sum.position, shapes_.columns, column_round_, in_columns(column),
+                         shapes_.tile.columns())
               : load(right_.buffer(), in_right(sum.position, {in_columns(column), use(column_tile), column}));
       return make_stmt(Store{tile, {row.in_tile, column}, load(tile, {row.in_tile, column}) + left * right},
                        span());
@@ -454,49 +445,81 @@ class ContractionWriter : private BlockText {
     return in_loops(tiles, make_stmt(std::move(block), span()));
   }
 
-  // Adds up 0 times what the panel of the factor without a guard holds: 0 when all of it is finite. Each row
-  // of memory has a sum of its own.
-  Stmt look(const BlockLoop& term) const {
-    const bool right = contraction_.guards_left;
-    const BlockLoop other{
-        variable(right ? "column" : "row"),
-        right ? elements_in(shapes_.columns, column_round_) : elements_in(shapes_.rows, row_round_)};
+  // Adds up 0 times the value in `finite`, which stays 0 when all of it is finite. Each round of the loops
+  // outside has a sum of its own.
+  Stmt look(const Buffer& finite, const std::vector<BlockLoop>& outside, const std::vector<BlockLoop>& inside,
+            const Scalar& value) const {
     const Buffer row("finite_row", dtype_, {}, "local");
-    const BlockPlace place{use(other.var), {}, {}};
-    const Scalar held = right ? load(right_.buffer(), in_right(use(term.var), place))
-                              : load(left_.buffer(), in_left(place, use(term.var)));
-    const bool terms_outside = right || shapes_.left != PanelOrder::ByElement;
-    const Stmt add = make_stmt(Store{row, {}, load(row, {}) + held * float_literal(dtype_, 0)}, span());
+    const Stmt add = make_stmt(Store{row, {}, load(row, {}) + value * float_literal(dtype_, 0)}, span());
     BlockStmt block;
     block.name = "look";
     block.allocations = {row};
-    block.body =
-        seq({make_stmt(Store{row, {}, zero(dtype_)}, span()), in_loops({terms_outside ? other : term}, add),
-             make_stmt(Store{finite_, {}, load(finite_, {}) + load(row, {})}, span())},
-            span());
-    return in_loops({terms_outside ? term : other}, make_stmt(std::move(block), span()));
+    block.body = seq({make_stmt(Store{row, {}, zero(dtype_)}, span()), in_loops(inside, add),
+                      make_stmt(Store{finite, {}, load(finite, {}) + load(row, {})}, span())},
+                     span());
+    return seq({make_stmt(Store{finite, {}, zero(dtype_)}, span()),
+                in_loops(outside, make_stmt(std::move(block), span()))},
+               span());
+  }
+  // Loops over all terms: one, where they lie side by side in the factor.
+  std::vector<BlockLoop> all_terms(const Scalar& factor) {
+    std::vector<BlockLoop> loops;
+    const auto* loaded = factor.as<Load>();
+    if (loaded && shapes_.summed.known() && ends_with(*loaded, contraction_.summed)) {
+      const ScalarVar term = variable("term");
+      std::int64_t all = 1;
+      for (std::size_t i = contraction_.summed.size(); i-- > 0;) {
+        const Axis* axis = contraction_.summed[i];
+        const Scalar above = all > 1 ? floor_div(use(term), number(all)) : use(term);
+        let_stand_for(values_, axis, i == 0 ? above : floor_mod(above, number(extent_of(axis))));
+        all *= extent_of(axis);
+      }
+      return {{term, number(all)}};
+    }
+    for (const Axis* axis : contraction_.summed) {
+      const ScalarVar var = variable(axis->loop->var.name());
+      loops.push_back({var, axis->loop->extent});
+      let_stand_for(values_, axis, use(var));
+    }
+    return loops;
   }
   // A product of the 0 that stands where the guard does not hold is 0, but for infinities and what is no
-  // number: where the other factor has some, the products are summed as they were written.
-  Stmt where_finite(const Stmt& products) {
+  // number. These show in the block's sums: where the factor without a guard has some, the products are
+  // summed as they were written. A factor that is smaller than the sums is looked at at once.
+  Stmt mended() {
+    const Buffer finite("finite", dtype_, {}, "local");
+    const bool right = contraction_.guards_left;
+    const Scalar& factor = right ? contraction_.right : contraction_.left;
+    const BlockPlaces elements =
+        right ? places(shapes_.columns, column_round_) : places(shapes_.rows, row_round_);
+    const std::vector<BlockLoop> terms = all_terms(factor);
+    const Stmt factor_looked = look(finite, elements.loops, terms, substitute(factor, values_));
     const BlockPlaces rows = places(shapes_.rows, row_round_),
                       columns = places(shapes_.columns, column_round_);
-    const BlockPlaces terms = places(shapes_.summed, summed_round_);
+    const std::vector<BlockLoop> all = all_terms({});
     const std::vector<Scalar> at{rows.position, columns.position};
     const Stmt add =
         make_stmt(Store{sums_, at, load(sums_, at) + substitute(contraction_.product, values_)}, span());
     const Stmt guarded = make_stmt(IfStmt{substitute(contraction_.guard, values_), add, {}}, span());
-    Stmt as_written = in_loops(rows.loops, in_loops(columns.loops, in_loops(terms.loops, guarded)));
-    if (!joins_) as_written = seq({cleared(), as_written}, span());
-    const Stmt chosen =
-        make_stmt(IfStmt{equal(load(finite_, {}), zero(dtype_)), products, as_written}, span());
-    if (looks_once(contraction_, shapes_)) return chosen;
-
-    const Stmt looked = look({variable("term"), elements_in(shapes_.summed, summed_round_)});
+    const auto unless_finite = [&](const Stmt& body) {
+      return make_stmt(IfStmt{compare(CompareOp::Ne, load(finite, {}), zero(dtype_)), body, {}}, span());
+    };
+    Stmt body = seq(
+        {factor_looked,
+         unless_finite(seq({cleared(), in_loops(rows.loops, in_loops(columns.loops, in_loops(all, guarded)))},
+                           span()))},
+        span());
+    if (!shapes_.small_beside_sums(contraction_.summed, right)) {
+      const ScalarVar row = variable("row"), column = variable("column");
+      const Stmt sums_looked =
+          look(finite, {{row, elements_in(shapes_.rows, row_round_)}},
+               {{column, elements_in(shapes_.columns, column_round_)}}, load(sums_, {use(row), use(column)}));
+      body = seq({sums_looked, unless_finite(body)}, span());
+    }
     BlockStmt block;
     block.name = "guarded";
-    block.allocations = {finite_};
-    block.body = seq({make_stmt(Store{finite_, {}, zero(dtype_)}, span()), looked, chosen}, span());
+    block.allocations = {finite};
+    block.body = body;
     return make_stmt(std::move(block), span());
   }
 
@@ -551,7 +574,7 @@ class ContractionWriter : private BlockText {
   Panel left_, right_;
   WindowPanel windows_;
   MeetingPanel left_windows_;
-  Buffer sums_, finite_;
+  Buffer sums_;
   bool joins_ = false;  // a tile is one part of a sum
 };
 

@@ -12,6 +12,13 @@ namespace {
 constexpr std::int64_t terms_in_part = 256;
 // Tiles of rows whose number only the run knows are chosen for so many: often it is a power of two.
 constexpr std::int64_t guessed_rows = 64;
+// A factor so many times smaller than the sums of a block is looked at instead of them.
+constexpr std::int64_t smaller_part = 4;
+
+bool is_axis(const Scalar& index, const Axis* axis) {
+  const auto var = index.as_var();
+  return var && (*var == axis->var || *var == axis->loop->var);
+}
 
 bool is_known(const Axis* axis) { return axis->loop->extent.as_int().has_value(); }
 
@@ -130,32 +137,43 @@ constexpr std::int64_t bytes_of_places = 1 << 12;
 
 // So many lines of a first cache hold the terms of a tile's rows, where those lie side by side.
 constexpr std::int64_t most_lines_of_terms = 64;
+// A left factor that a few blocks of columns use is not worth a copy, when its terms lie side by side.
+constexpr std::int64_t most_direct_blocks = 4;
 
 // By how many bytes a step along the axis moves the factor, of which it is one index; 0 when it is none or
 // only the run knows.
 std::int64_t bytes_along(const Load& loaded, const Axis* axis, std::int64_t bytes) {
   std::int64_t stride = bytes;
   for (std::size_t d = loaded.indices.size(); d-- > 0;) {
-    if (const auto var = loaded.indices[d].as_var(); var && (*var == axis->var || *var == axis->loop->var))
-      return stride;
+    if (is_axis(loaded.indices[d], axis)) return stride;
     const auto extent = loaded.buffer->shape()[d].as_int();
     if (!extent || __builtin_mul_overflow(stride, *extent, &stride)) return 0;
   }
   return 0;
 }
 
-// Whether the left factor can be read where it is, when its rows are whole tiles: one column of blocks uses
-// it, its terms lie side by side, or its rows do and the terms are few, and what a tile reads does not all
-// fall into the same lines of a cache.
+// Whether all terms of a row lie side by side, and few blocks read them: then the rows need not be whole
+// tiles.
+bool reads_filters_directly(const Contraction& contraction, const ContractionShapes& shapes) {
+  return contraction.summed.size() > 1 && ends_with(*contraction.left.as<Load>(), contraction.summed) &&
+         shapes.summed.known() && shapes.columns.known() && shapes.columns.around.empty() &&
+         shapes.columns.rounds() <= most_direct_blocks && shapes.rows.known() && shapes.rows.inside.empty();
+}
+
+// Whether the left factor can be read where it is. Its rows are whole tiles, one column of blocks uses it,
+// and its terms lie side by side, or its rows do and the terms are few; or the terms of filters lie side by
+// side. What a tile reads does not all fall into the same lines of a cache.
 bool reads_left_directly(const Contraction& contraction, const ContractionShapes& shapes,
                          std::int64_t bytes) {
   const auto* loaded = contraction.left.as<Load>();
-  if (!loaded || contraction.guard.defined() || contraction.summed.size() > 1 ||
-      contraction.rows.size() > 1 || shapes.columns.rounds() > 1 || !shapes.columns.around.empty() ||
-      !shapes.rows.in_whole_tiles(shapes.tile.rows))
+  if (!loaded || (contraction.guard.defined() && contraction.guards_left) || contraction.rows.size() > 1)
     return false;
-  const bool by_terms = runs_along(contraction.left, shapes.summed.cut);
-  const bool by_rows = runs_along(contraction.left, shapes.rows.cut) && shapes.summed.known() &&
+  const bool plain = !contraction.guard.defined() && contraction.summed.size() == 1 &&
+                     shapes.columns.rounds() == 1 && shapes.columns.around.empty() &&
+                     shapes.rows.in_whole_tiles(shapes.tile.rows);
+  const bool by_terms = (plain && runs_along(contraction.left, shapes.summed.cut)) ||
+                        reads_filters_directly(contraction, shapes);
+  const bool by_rows = plain && runs_along(contraction.left, shapes.rows.cut) && shapes.summed.known() &&
                        shapes.summed.whole() && shapes.summed.size() <= most_lines_of_terms;
   if (!by_terms && !by_rows) return false;
   const std::int64_t stride = bytes_along(*loaded, by_terms ? shapes.rows.cut : shapes.summed.cut, bytes);
@@ -301,12 +319,29 @@ void try_left_windows(const Contraction& contraction, ContractionShapes& shapes,
   shapes.left = PanelOrder::ByWindow;
 }
 
-// Elements that are one axis, whatever guards the factor, are copied tile by tile.
-bool in_tiles(const Contraction& contraction, const Blocked& elements) {
-  return elements.inside.empty() && !contraction.guard.defined();
+// Elements that are one axis, of a factor without a guard, are copied tile by tile.
+bool in_tiles(const Contraction& contraction, const Blocked& elements, bool left) {
+  return elements.inside.empty() && !(contraction.guard.defined() && contraction.guards_left == left);
 }
 
 }  // namespace
+
+bool ends_with(const Load& loaded, const std::vector<const Axis*>& terms) {
+  if (loaded.indices.size() <= terms.size()) return false;
+  const std::size_t first = loaded.indices.size() - terms.size();
+  for (std::size_t i = 0; i < terms.size(); ++i)
+    if (!is_axis(loaded.indices[first + i], terms[i]) ||
+        (i > 0 && loaded.buffer->shape()[first + i].as_int() != extent_of(terms[i])))
+      return false;
+  return true;
+}
+
+bool ContractionShapes::small_beside_sums(const std::vector<const Axis*>& terms, bool of_columns) const {
+  std::int64_t size = smaller_part * (of_columns ? columns : rows).size();
+  for (const Axis* axis : terms)
+    if (__builtin_mul_overflow(size, extent_of(axis), &size)) return false;
+  return size <= rows.size() * columns.size();
+}
 
 bool moves_along(const Scalar& factor, const Axis* axis) {
   const auto* loaded = factor.as<Load>();
@@ -342,7 +377,7 @@ ContractionShapes shapes_of(const Contraction& contraction, const Target& target
                       may_be_whole ? extent_of(columns.cut) : 0};
   shapes.tile = best_tile(task, target);
   shapes.direct = reads_directly(contraction, shapes, lanes, target.vector_registers, most, bytes);
-  shapes.right = in_tiles(contraction, columns) ? PanelOrder::ByTile : PanelOrder::ByTerm;
+  shapes.right = in_tiles(contraction, columns, false) ? PanelOrder::ByTile : PanelOrder::ByTerm;
   try_windows(contraction, shapes, task, target);
   try_left_windows(contraction, shapes, task, target);
   const bool windows = shapes.right == PanelOrder::ByWindow;
@@ -352,9 +387,9 @@ ContractionShapes shapes_of(const Contraction& contraction, const Target& target
   };
   shapes.stores_tiles = stored();
   if (!shapes.left_in_windows())
-    shapes.left = runs_by_rows(contraction)     ? PanelOrder::ByElement
-                  : in_tiles(contraction, rows) ? PanelOrder::ByTile
-                                                : PanelOrder::ByTerm;
+    shapes.left = runs_by_rows(contraction)           ? PanelOrder::ByElement
+                  : in_tiles(contraction, rows, true) ? PanelOrder::ByTile
+                                                      : PanelOrder::ByTerm;
   if (shapes.direct) {
     shapes.left_direct = reads_left_directly(contraction, shapes, bytes);
     return shapes;

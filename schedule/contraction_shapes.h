@@ -60,9 +60,13 @@ struct ContractionShapes {
     if (left_in_windows()) return rounds_of(rows.chunk, row_places[0]) * row_places[0] * rows.inner;
     return rounds_of(rows.size(), tile.rows) * tile.rows;
   }
+  // Whether the elements of a block, with these terms, are much fewer than its sums.
+  bool small_beside_sums(const std::vector<const Axis*>& terms, bool of_columns) const;
   std::int64_t columns_in_tiles() const { return rounds_of(columns.size(), tile.columns()) * tile.columns(); }
 };
 
+// Whether the last indices are the terms, in their order, all of them but for the first.
+bool ends_with(const Load& loaded, const std::vector<const Axis*>& terms);
 // Whether the factor runs along memory with that axis.
 bool moves_along(const Scalar& factor, const Axis* axis);
 // Whether the terms of a row lie side by side in the left factor.

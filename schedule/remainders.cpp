@@ -188,6 +188,9 @@ class PartWriter {
   Scalar plain(const Scalar& value) const {
     const Scalar here = without_quotients(substitute(value, values_), prover_);
     return rewrite(here, [](const Scalar& part) -> std::optional<Scalar> {
+      const auto* narrowed = part.as<Cast>();
+      const auto number = narrowed && part.dtype() == DType::Int32 ? narrowed->a.as_int() : std::nullopt;
+      if (number && *number == static_cast<std::int32_t>(*number)) return int_literal(DType::Int32, *number);
       const auto* node = part.as<Binary>();
       const bool known = node && part.dtype() == DType::Int64 && node->a.as_int() && node->b.as_int();
       return known ? std::optional(canonical(part)) : std::nullopt;

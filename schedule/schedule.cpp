@@ -12,6 +12,7 @@
 #include "schedule/in_rows.h"
 #include "schedule/movement.h"
 #include "schedule/remainders.h"
+#include "schedule/unread_buffers.h"
 
 namespace relish {
 namespace {
@@ -124,10 +125,10 @@ PrimFuncPtr schedule(const PrimFuncPtr& written, const Target& target) {
   Accumulators accumulators;
   const PrimFuncPtr function = with_epilogues(written, target, accumulators);
   const Stmt body = Scheduler(*function, target, std::move(accumulators)).statement(function->body);
-  if (body.same_as(function->body)) return function;
+  if (body.same_as(function->body)) return without_unread_buffers(function);
   auto scheduled = std::make_shared<PrimFunc>(*function);
   scheduled->body = body;
-  return scheduled;
+  return without_unread_buffers(scheduled);
 }
 
 Module schedule(const Module& module, const Target& target) {

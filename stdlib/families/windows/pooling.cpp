@@ -321,9 +321,8 @@ class Nest {
       case Kind::MaxBackward:
         find_choices();
         gather([&](const Dims& p, const Dims& k) {
-          return windows::guarded(
-              equal(lowering_.loops().load(choice_, geometry_.out.stored_index(p)), number(k)),
-              gradient_at(p));
+          return select(equal(lowering_.loops().load(choice_, geometry_.out.stored_index(p)), number(k)),
+                        gradient_at(p), zero(wide()));
         });
         break;
       case Kind::AverageBackward:
@@ -348,11 +347,18 @@ class Nest {
     return geometry_.data.stored_index(index);
   }
 
-  // The number of cell k in its window.
+  // The number of cell k in its window, as choices count them.
   Scalar number(const Dims& k) const {
     Scalar result = k[0];
     for (std::size_t d = 1; d < k.size(); ++d) result = result * kernel_[d] + k[d];
-    return result;
+    return cast(counts_cells(), result);
+  }
+  // Of 32 bits where these count the cells of every window: half the memory, and as wide as most data.
+  DType counts_cells() const {
+    std::int64_t cells = 1;
+    for (const Scalar& each : kernel_)
+      if (!each.as_int() || __builtin_mul_overflow(cells, *each.as_int(), &cells)) return DType::Int64;
+    return cells <= INT32_MAX ? DType::Int32 : DType::Int64;
   }
 
   Scalar divisor_at(const Dims& p) const {
@@ -399,18 +405,21 @@ class Nest {
   // choice[window] = the number of its first largest cell, -1 when it has none.
   void find_choices() {
     const Dims shape = geometry_.out.stored(call_, y_);
-    choice_ = lowering_.temporary("choice", shape, DType::Int64);
+    choice_ = lowering_.temporary("choice", shape, counts_cells());
     const Buffer best = lowering_.temporary("best", shape, data_.dtype());
     LoopBuilder& loops = lowering_.loops();
     const auto init = [&](const Dims& s) {
-      return seq({loops.store(choice_, s, Scalar(-1)), loops.store(best, s, min_value(data_.dtype()))}, {});
+      return seq({loops.store(choice_, s, int_literal(counts_cells(), -1)),
+                  loops.store(best, s, min_value(data_.dtype()))},
+                 {});
     };
     const auto body = [&](const Dims& s, const Dims& r) {
       std::vector<Scalar> conditions;
       const Scalar value = loops.load(data_, cell(geometry_.out.ordered_index(s), r, conditions));
       const Scalar old = loops.load(best, s), held = loops.load(choice_, s);
       const Scalar inside = windows::all_of(conditions);
-      Scalar better = logical(LogicalOp::Or, held<Scalar(0), value> old);
+      Scalar better = logical(LogicalOp::Or, compare(CompareOp::Lt, held, int_literal(counts_cells(), 0)),
+                              compare(CompareOp::Gt, value, old));
       if (is_float(data_.dtype())) {
         const Scalar turns_nan = logical(LogicalOp::And, not_equal(value, value), equal(old, old));
         better = logical(LogicalOp::Or, better, turns_nan);
@@ -427,7 +436,7 @@ class Nest {
 
   void select_chosen() {
     lowering_.map("select", result_, [&](const Dims& i) {
-      const Scalar chosen = lowering_.loops().load(choice_, i);
+      const Scalar chosen = cast(DType::Int64, lowering_.loops().load(choice_, i));
       Dims k(kernel_.size());
       Scalar rest = chosen;
       for (std::size_t d = kernel_.size(); d-- > 1;) {

@@ -348,7 +348,6 @@ TEST_CASE("contraction: places that rows and terms share are copied once, at wha
 TEST_CASE("contraction: columns are copied where they see no common places, or sums between them cost more") {
   const Target wide{.vector_bytes = 64, .vector_registers = 32, .least_products = 0};
   const std::vector<NestText> others{
-      windows("with steps", {2, 3, 17, 35}, {4, 3, 3, 3}, {2, 4, 8, 17}, "y0 * 2 + p0", "x0 * 2 + q0", false),
       windows("small images, many rows", {16, 3, 4, 4}, {128, 3, 3, 3}, {16, 128, 4, 4}, "y0 + p0 - 1",
               "x0 + q0 - 1", true),
       {"one term for two columns",
@@ -371,6 +370,46 @@ TEST_CASE("contraction: columns are copied where they see no common places, or s
   }
 }
 
+namespace {
+
+// With steps, few columns lie side by side in the image, so filters are the columns of tiles.
+const NestText steps = windows("with steps", {1, 16, 17, 35}, {64, 16, 3, 3}, {1, 64, 8, 17}, "y0 * 2 + p0",
+                               "x0 * 2 + q0", false);
+const NestText padded_steps = windows("with steps and padding", {1, 16, 16, 34}, {64, 16, 3, 3},
+                                      {1, 64, 8, 17}, "y0 * 2 + p0 - 1", "x0 * 2 + q0 - 1", true);
+// More terms than the block has sums: these are looked at for what is no number.
+const NestText many_terms =
+    windows("many terms", {2, 40, 4, 5}, {6, 40, 3, 3}, {2, 6, 4, 5}, "y0 + p0 - 1", "x0 + q0 - 1", true);
+
+}  // namespace
+
+TEST_CASE("contraction: filters give the columns where places of the image would be copied one by one") {
+  const Target wide{.vector_bytes = 64, .vector_registers = 32, .least_products = 0};
+  for (const NestText* nest : {&steps, &padded_steps}) {
+    INFO(nest->name);
+    const std::string text = print(schedule(*module_of(*nest), wide));
+    CHECK(text.find("_windows") != std::string::npos);
+    CHECK(text.find("turned") != std::string::npos);
+  }
+  check_same(padded_steps, module_of(padded_steps), wide);
+}
+
+TEST_CASE("contraction: filters that few blocks of columns use are read where they are") {
+  const auto has_panel = [](const NestText& nest) {
+    return print(schedule(*module_of(nest))).find("B_panel") != std::string::npos;
+  };
+  const auto small_images = [](std::int64_t n, std::int64_t filters) {
+    return windows("small images", {n, 40, 4, 4}, {filters, 40, 3, 3}, {n, filters, 4, 4}, "y0 + p0 - 1",
+                   "x0 + q0 - 1", true);
+  };
+  CHECK_FALSE(has_panel(small_images(16, 130)));
+  CHECK(has_panel(small_images(128, 130)));
+  // The last tile of rows ends behind the last filter.
+  const NestText nest = small_images(4, 33);
+  CHECK_FALSE(has_panel(nest));
+  check_same(nest, module_of(nest), {});
+}
+
 TEST_CASE("contraction: every form is cut into tiles that compute the same") {
   for (const NestText& nest : contractions()) {
     INFO(nest.name);
@@ -384,19 +423,21 @@ TEST_CASE("contraction: every form is cut into tiles that compute the same") {
 }
 
 TEST_CASE("contraction: what a guard leaves out counts nothing, also times infinity") {
-  for (const NestText* nest : {&padded, &padded_gradient}) {
+  for (const NestText* nest : {&padded, &padded_gradient, &many_terms}) {
     INFO(nest->name);
     const ModulePtr module = module_of(*nest);
     Tensor changed = numbers(DType::Float32, nest->b, 5).tensor();
     changed.set_double(4, HUGE_VAL);
-    if (nest == &padded) changed.set_double(60, std::nan(""));
+    if (nest != &padded_gradient) changed.set_double(60, std::nan(""));
+    const Target wide{.vector_bytes = 64, .vector_registers = 32, .least_products = 0};
+    const Target& target = nest == &many_terms ? wide : small_tiles;
     const std::vector<Value> args{numbers(DType::Float32, nest->a, 7), Value(changed)};
-    const auto after = std::make_shared<const Module>(schedule(*module, small_tiles));
+    const auto after = std::make_shared<const Module>(schedule(*module, target));
     REQUIRE(has_tiles(*after));
     const auto interpreter = make_interpreter();
     const Tensor wanted = interpreter->call(module, "f", args).tensor();
     const Tensor found = interpreter->call(after, "f", args).tensor();
-    const Tensor compiled = make_jit({.threads = 2, .target = small_tiles})->call(module, "f", args).tensor();
+    const Tensor compiled = make_jit({.threads = 2, .target = target})->call(module, "f", args).tensor();
     int finite = 0;
     for (std::int64_t i = 0; i < wanted.size(); ++i) {
       const double value = wanted.get_double(i);

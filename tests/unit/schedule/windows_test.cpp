@@ -134,3 +134,23 @@ TEST_CASE("windows: largest cells by vectors, with zeros of both signs and what 
     }
   }
 }
+
+TEST_CASE("windows: what nothing reads is not stored, where that cannot fail") {
+  const auto with_unread = [](const char* columns) {
+    return read_module(
+        "test.relish",
+        fmt::format("@I.ir_module\nclass M:\n    @T.prim_func\n"
+                    "    def f(A: T.Buffer((8, 8), \"float32\"), C: T.Buffer((8, 8), \"float32\")):\n"
+                    "        unread = T.alloc_buffer((8, {}), \"float32\")\n"
+                    "        for i, j in T.grid(8, 8):\n"
+                    "            C[i, j] = A[i, j] + T.float32(1)\n"
+                    "            unread[i, j] = A[i, j]\n",
+                    columns));
+  };
+  const auto is_stored = [](const Module& module) {
+    return print(schedule(module, small_tiles)).find("unread[") != std::string::npos;
+  };
+  check_schedules(with_unread("8"), numbers(with_unread("8")), "");
+  CHECK_FALSE(is_stored(*with_unread("8")));
+  CHECK(is_stored(*with_unread("4")));
+}
