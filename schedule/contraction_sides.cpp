@@ -83,7 +83,8 @@ double time_of(const Sides& sides, const Target& target) {
                       shapes.summed.size(),
                       shapes.tile.lanes,
                       static_cast<std::int64_t>(size_of(result.dtype())),
-                      shapes.stores_tiles};
+                      shapes.stores_tiles ? extent_of(shapes.rows.cut) : 0,
+                      shapes.stores_tiles ? extent_of(shapes.columns.cut) : 0};
   const double block = tile_cost(task, shapes.tile, shapes.rows_in_tiles(), target);
   double time = sides.row_blocks() * sides.column_blocks() * sides.terms() * block;
   if (shapes.left_in_windows())
