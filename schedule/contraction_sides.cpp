@@ -11,7 +11,7 @@ namespace {
 
 // What copies take, in products of a vector: an element among neighbours, what a run of them adds, an element
 // by itself, and one of a result that is turned.
-constexpr double copy_in_a_run = 0.5, begin_of_a_run = 8, copy_alone = 3, turn = 2;
+constexpr double copy_in_a_run = 0.5, begin_of_a_run = 8, copy_alone = 3, turn = 4;
 // Less than that is no reason to turn results.
 constexpr double worth = 0.97;
 

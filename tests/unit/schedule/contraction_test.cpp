@@ -373,9 +373,9 @@ TEST_CASE("contraction: columns are copied where they see no common places, or s
 namespace {
 
 // With steps, few columns lie side by side in the image, so filters are the columns of tiles.
-const NestText steps = windows("with steps", {1, 16, 17, 35}, {64, 16, 3, 3}, {1, 64, 8, 17}, "y0 * 2 + p0",
+const NestText steps = windows("with steps", {1, 32, 17, 35}, {64, 32, 3, 3}, {1, 64, 8, 17}, "y0 * 2 + p0",
                                "x0 * 2 + q0", false);
-const NestText padded_steps = windows("with steps and padding", {1, 16, 16, 34}, {64, 16, 3, 3},
+const NestText padded_steps = windows("with steps and padding", {1, 32, 16, 34}, {64, 32, 3, 3},
                                       {1, 64, 8, 17}, "y0 * 2 + p0 - 1", "x0 * 2 + q0 - 1", true);
 // More terms than the block has sums: these are looked at for what is no number.
 const NestText many_terms =
