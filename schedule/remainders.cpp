@@ -129,7 +129,7 @@ std::optional<Guarded> guarded_sum(const Nest& nest) {
 }
 
 // One nest: its loops, and what a block in them does.
-struct Part {
+struct RemainderPart {
   std::vector<For> loops;
   std::vector<IterVar> iters;
   Stmt init, body;
@@ -142,7 +142,7 @@ class PartWriter {
       : nest_(nest), guarded_(guarded), prover_(prover) {}
 
   // The iterations with these remainders of the stored axes, in the order of the congruences.
-  Part write(const std::vector<std::int64_t>& remainders) {
+  RemainderPart write(const std::vector<std::int64_t>& remainders) {
     part_ = {};
     values_.clear();
     dropped_ = 0;
@@ -267,13 +267,13 @@ class PartWriter {
   const Nest& nest_;
   const Guarded& guarded_;
   RangeProver& prover_;
-  Part part_;
+  RemainderPart part_;
   ScalarMap values_;
   std::size_t dropped_ = 0;
 };
 
 // Whether two parts without sums run over the same iterations.
-bool same_iterations(const Part& a, const Part& b) {
+bool same_iterations(const RemainderPart& a, const RemainderPart& b) {
   if (a.sums || b.sums || a.loops.size() != b.loops.size()) return false;
   for (std::size_t i = 0; i < a.loops.size(); ++i)
     if (!(a.loops[i].var.name() == b.loops[i].var.name()) ||
@@ -283,14 +283,14 @@ bool same_iterations(const Part& a, const Part& b) {
 }
 
 // The second part's body behind the first one's.
-void join(Part& first, const Part& second) {
+void join(RemainderPart& first, const RemainderPart& second) {
   ScalarMap names;
   for (std::size_t i = 0; i < second.iters.size(); ++i)
     names.emplace(second.iters[i].var.id(), use(first.iters[i].var));
   first.body = seq({first.body, substitute(second.body, names)}, first.body->span);
 }
 
-Stmt nest_of(const Part& part, const Nest& nest) {
+Stmt nest_of(const RemainderPart& part, const Nest& nest) {
   BlockStmt block = *nest.block;
   block.reads = block.writes = std::nullopt;
   block.iters = part.iters;
@@ -306,7 +306,7 @@ Stmt nest_of(const Part& part, const Nest& nest) {
 }
 
 // Whether what the part does is shown to succeed.
-bool free_of_faults(const Part& part, const Nest& nest, RangeProver& prover) {
+bool free_of_faults(const RemainderPart& part, const Nest& nest, RangeProver& prover) {
   const Stmt stmt = nest_of(part, nest);
   const auto own = perfect_nest(stmt);
   if (!own) return false;
@@ -327,7 +327,7 @@ std::optional<Stmt> split_by_remainders(const Stmt& stmt, RangeProver& prover) {
   for (const Congruence& each : guarded->congruences) count *= each.divisor;
   if (count > most_copies) return std::nullopt;
 
-  std::vector<Part> parts;
+  std::vector<RemainderPart> parts;
   for (std::int64_t i = 0; i < count; ++i) {
     std::vector<std::int64_t> remainders;
     std::int64_t left = i;
@@ -335,18 +335,18 @@ std::optional<Stmt> split_by_remainders(const Stmt& stmt, RangeProver& prover) {
       remainders.push_back(left % each.divisor);
       left /= each.divisor;
     }
-    const Part part = PartWriter(*nest, *guarded, prover).write(remainders);
+    const RemainderPart part = PartWriter(*nest, *guarded, prover).write(remainders);
     if (!part.body.defined()) continue;  // fewer elements than remainders
     if (part.loops.empty() || !free_of_faults(part, *nest, prover)) return std::nullopt;
     const auto same = std::find_if(parts.begin(), parts.end(),
-                                   [&](const Part& other) { return same_iterations(other, part); });
+                                   [&](const RemainderPart& other) { return same_iterations(other, part); });
     if (same == parts.end())
       parts.push_back(part);
     else
       join(*same, part);
   }
   std::vector<Stmt> nests;
-  for (const Part& part : parts) nests.push_back(nest_of(part, *nest));
+  for (const RemainderPart& part : parts) nests.push_back(nest_of(part, *nest));
   return seq(std::move(nests), stmt->span);
 }
 

@@ -11,13 +11,13 @@
 namespace relish {
 namespace {
 
-struct Term {
+struct IndexTerm {
   Scalar factor;  // undefined: 1
   std::int64_t coefficient;
 };
 
 // False where a coefficient leaves int64.
-bool collect_terms(const Scalar& value, std::int64_t coefficient, std::vector<Term>& into) {
+bool collect_terms(const Scalar& value, std::int64_t coefficient, std::vector<IndexTerm>& into) {
   if (const auto literal = value.as_int()) {
     std::int64_t product = 0;
     if (__builtin_mul_overflow(*literal, coefficient, &product)) return false;
@@ -39,9 +39,9 @@ bool collect_terms(const Scalar& value, std::int64_t coefficient, std::vector<Te
   return true;
 }
 
-Scalar sum_of(const std::vector<Term>& terms, std::int64_t divisor) {
+Scalar sum_of(const std::vector<IndexTerm>& terms, std::int64_t divisor) {
   Scalar sum;
-  for (const Term& term : terms) {
+  for (const IndexTerm& term : terms) {
     const std::int64_t coefficient = term.coefficient / divisor;
     if (coefficient == 0) continue;
     Scalar part = !term.factor.defined() ? Scalar(coefficient)
@@ -57,10 +57,10 @@ std::optional<Scalar> plain_quotient(const Scalar& value, RangeProver& prover) {
   if (!node || value.dtype() != DType::Int64) return std::nullopt;
   if (node->op != BinaryOp::FloorDiv && node->op != BinaryOp::FloorMod) return std::nullopt;
   const std::int64_t divisor = node->b.as_int().value_or(0);
-  std::vector<Term> terms, whole, rest;
+  std::vector<IndexTerm> terms, whole, rest;
   if (divisor <= 0 || !collect_terms(node->a, 1, terms)) return std::nullopt;
   std::int64_t constant = 0;
-  for (const Term& term : terms) {
+  for (const IndexTerm& term : terms) {
     if (term.factor.defined())
       (term.coefficient % divisor == 0 ? whole : rest).push_back(term);
     else if (__builtin_add_overflow(constant, term.coefficient, &constant))

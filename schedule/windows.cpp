@@ -15,6 +15,7 @@
 
 #include "ir/rewriting/rewrite.h"
 #include "loops/accesses.h"
+#include "loops/lanes.h"
 
 namespace relish {
 namespace {
@@ -183,11 +184,6 @@ bool loads_from(const Window& window, const Buffer& buffer) {
   std::vector<Access> loads;
   for (const Store* store : window.stores) collect_loads(store->value, loads);
   return std::any_of(loads.begin(), loads.end(), [&](const Access& load) { return *load.buffer == buffer; });
-}
-
-// Whether registers hold a lane of it: numbers of dtypes that are the same in memory.
-bool has_lanes(DType dtype) {
-  return dtype == DType::Float32 || dtype == DType::Float64 || dtype == DType::Int32 || dtype == DType::Int64;
 }
 
 // What are few instructions on vectors: sums, products, comparisons and choices between elements. What is the

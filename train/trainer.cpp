@@ -3,21 +3,17 @@
 #include "train/trainer.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "support/clock.h"
 #include "support/interrupt.h"
 #include "train/evaluate.h"
 #include "train/labels.h"
 
 namespace relish {
 namespace {
-
-double monotonic_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // Rows that so many steps have gone over.
 std::int64_t rows_seen(const TrainingSteps& steps, std::int64_t count) {
@@ -85,9 +81,7 @@ TrainingState Trainer::snapshot() const {
   return state;
 }
 
-double Trainer::seconds() const {
-  return pace_.running ? monotonic_seconds() - pace_.started : state_.seconds;
-}
+double Trainer::seconds() const { return pace_.running ? steady_seconds() - pace_.started : state_.seconds; }
 
 bool Trainer::is_logged(const StepReport& report, bool ends_epoch) const {
   const Every& every = steps_.options().log_every;
@@ -130,12 +124,12 @@ EpochReport Trainer::finish_epoch(const StepReport& step) {
   report.step = step;
   report.loss =
       state_.epoch_loss_sum / static_cast<double>(steps_.order().rows_per_epoch() - state_.skipped_rows);
-  const double before = monotonic_seconds();
+  const double before = steady_seconds();
   if (!training_metrics_.empty())
     report.metrics = steps_.metrics_over(state_, steps_.data(), training_specs_);
   if (steps_.options().validation)
     report.validation = steps_.metrics_over(state_, *steps_.options().validation, validation_specs_);
-  pace_.validation += monotonic_seconds() - before;
+  pace_.validation += steady_seconds() - before;
   return report;
 }
 
@@ -155,7 +149,7 @@ bool Trainer::is_best(const Metrics& validation) {
 // Steps that follow each other; an epoch ends only with the last of them. `began`: when the first did.
 void Trainer::tell(TrainingObserver& observer, const LoopActions& actions, std::span<const DoneStep> done,
                    double began, bool fresh) {
-  const double now = monotonic_seconds();
+  const double now = steady_seconds();
   const double each = (now - began) / static_cast<double>(done.size());
   const bool ends_epoch = state_.step % steps_.order().batches_per_epoch() == 0;
   std::vector<StepReport> reports;
@@ -245,14 +239,14 @@ void Trainer::look_for_zero_gradients(bool no_change) {
 void Trainer::bring_back(TrainingObserver& observer, const LoopActions& actions) {
   if (!state_.gave_tensors()) return;
   constexpr double seconds_without_a_word = 1;
-  const double began = monotonic_seconds();
+  const double began = steady_seconds();
   bool told = false;
   try {
     TrainingState again = actions.saved();
     again.looks_for_zero = false;
     while (again.step < state_.step) {
       poll_interrupt();
-      if (!told && monotonic_seconds() - began > seconds_without_a_word) {
+      if (!told && steady_seconds() - began > seconds_without_a_word) {
         told = true;
         observer.on_note(
             fmt::format("note: step {} went wrong; the state before it is made again from step {}",
@@ -313,7 +307,7 @@ void Trainer::tell_left_out(TrainingObserver& observer, std::int64_t before) {
 }
 
 void Trainer::do_one(TrainingObserver& observer, const LoopActions& actions, bool gives) {
-  const double began = monotonic_seconds();
+  const double began = steady_seconds();
   const double rate = steps_.learning_rate_of(state_.step);
   const std::int64_t left_out = steps_.function().steps_left_out(state_.optimizer_states);
   std::optional<TrainingSteps::Done> given;
@@ -346,7 +340,7 @@ void Trainer::do_one(TrainingObserver& observer, const LoopActions& actions, boo
 }
 
 void Trainer::do_steps(TrainingObserver& observer, const LoopActions& actions) {
-  const double began = monotonic_seconds();
+  const double began = steady_seconds();
   // Until something has changed, each step is looked at by itself.
   std::int64_t most = state_.looks_for_zero ? 1 : pace_.at_once;
   if (const Every& every = steps_.options().checkpoint_every; every.steps > 0)
@@ -363,7 +357,7 @@ void Trainer::do_steps(TrainingObserver& observer, const LoopActions& actions) {
     for (std::int64_t i = 0; i < count; ++i) do_one(observer, actions, false);
     return;
   }
-  pace_.look_at(count, monotonic_seconds() - began - done->seconds_compiling);
+  pace_.look_at(count, steady_seconds() - began - done->seconds_compiling);
   take_over(std::move(done->results), state_);
   look_for_zero_gradients(done->no_change);
   std::vector<DoneStep> told;
@@ -392,19 +386,19 @@ void Trainer::Pace::look_at(std::int64_t count, double seconds) {
 
 bool Trainer::save_is_due(std::int64_t last_step) const {
   const Every& every = steps_.options().checkpoint_every;
-  if (every.seconds > 0) return monotonic_seconds() - pace_.saved >= every.seconds;
+  if (every.seconds > 0) return steady_seconds() - pace_.saved >= every.seconds;
   return state_.step / every.steps > last_step / every.steps;
 }
 
 StopReason Trainer::run(TrainingObserver& observer, const LoopActions& actions) {
-  pace_.started = monotonic_seconds() - state_.seconds;
+  pace_.started = steady_seconds() - state_.seconds;
   pace_.running = true;
-  pace_.logged = pace_.saved = monotonic_seconds();
+  pace_.logged = pace_.saved = steady_seconds();
   pace_.samples_logged = rows_seen(steps_, state_.step);
   struct StopClock {
     Trainer& trainer;
     ~StopClock() {
-      trainer.state_.seconds = monotonic_seconds() - trainer.pace_.started;
+      trainer.state_.seconds = steady_seconds() - trainer.pace_.started;
       trainer.pace_.running = false;
     }
   } stop_clock{*this};
@@ -419,7 +413,7 @@ StopReason Trainer::run(TrainingObserver& observer, const LoopActions& actions) 
     // An epoch that was left between its last step and its metrics.
     if (whole_epochs() > state_.epochs_told) {
       const DoneStep last{state_.step, state_.loss.value_or(0), state_.learning_rate, state_.gradient_norm};
-      tell(observer, actions, {&last, 1}, monotonic_seconds(), false);
+      tell(observer, actions, {&last, 1}, steady_seconds(), false);
     }
     while (state_.step < total_steps() && !has_stopped_early()) {
       poll_interrupt();
@@ -432,7 +426,7 @@ StopReason Trainer::run(TrainingObserver& observer, const LoopActions& actions) 
       if (!actions.save()) continue;
       asked_to_save = false;
       last_saved = state_.step;
-      pace_.saved = monotonic_seconds();
+      pace_.saved = steady_seconds();
     }
     refuse_all_skipped(state_, skipped_);
   } catch (Failure& failure) {

@@ -12,8 +12,6 @@
 namespace relish {
 namespace {
 
-Expr number(DType dtype, double value) { return constant(Tensor::scalar(dtype, value)); }
-
 Expr zeros_of_steps(FunctionBuilder& builder, const ScalarVar& steps, DType dtype, const std::string& name) {
   return builder.call("zeros", {shape_literal({Scalar(steps)})}, {{"dtype", Attribute(dtype)}}, name);
 }
@@ -210,7 +208,7 @@ class EpochWriter {
       }
     } else {
       for (const char* name : {"sum", "count"}) {
-        loop.initial.push_back(number(dtype, 0));
+        loop.initial.push_back(constant_of(dtype, 0));
         names.emplace_back(name);
       }
     }
@@ -261,7 +259,7 @@ class EpochWriter {
     }
     if (!options_.each) {
       results.push_back(builder_.call("add", {Expr(carried[kept_]), loss}, {}, "sum"));
-      results.push_back(builder_.call("add", {Expr(carried[kept_ + 1]), number(dtype, 1)}, {}, "count"));
+      results.push_back(builder_.call("add", {Expr(carried[kept_ + 1]), constant_of(dtype, 1)}, {}, "count"));
       return results;
     }
     std::size_t told = kept_;
@@ -271,7 +269,8 @@ class EpochWriter {
     if (options_.faults_last) {
       tell(loss, "losses");
     } else {
-      const Expr fault = fault_of(builder_.call("multiply", {loss, number(dtype, 0)}, {}, "fault"), results);
+      const Expr fault =
+          fault_of(builder_.call("multiply", {loss, constant_of(dtype, 0)}, {}, "fault"), results);
       tell(loss, "losses");
       tell(fault, "faults");
     }
@@ -320,7 +319,8 @@ class EpochWriter {
     if (!options_.faults_last) {
       const Expr sum = builder_.call("sum", {done.losses});
       const DType dtype = *sum.type().tensor()->dtype;
-      const Expr fault = fault_of(builder_.call("multiply", {sum, number(dtype, 0)}, {}, "fault"), results);
+      const Expr fault =
+          fault_of(builder_.call("multiply", {sum, constant_of(dtype, 0)}, {}, "fault"), results);
       results.push_back(stored(Expr(carried[told++]), fault, round, "faults"));
     }
     if (tells_norms())
@@ -351,7 +351,7 @@ class EpochWriter {
     }
     const TensorType* type = value.type().tensor();
     if (!type || !type->dtype || !is_float(*type->dtype)) return;
-    Expr nothing = builder_.call("multiply", {value, number(*type->dtype, 0)});
+    Expr nothing = builder_.call("multiply", {value, constant_of(*type->dtype, 0)});
     if (type->rank != 0) nothing = builder_.call("sum", {nothing});
     if (*type->dtype != dtype) nothing = builder_.call("astype", {nothing}, {{"dtype", Attribute(dtype)}});
     fault = builder_.call("add", {fault, nothing}, {}, "fault");
@@ -368,7 +368,7 @@ class EpochWriter {
   // The fault behind the last step, for each of them.
   Expr last_fault(const std::vector<Expr>& fields) {
     const DType dtype = *fields[kept_].type().tensor()->dtype;
-    const Expr fault = fault_of(number(dtype, 0), fields);
+    const Expr fault = fault_of(constant_of(dtype, 0), fields);
     return builder_.call("add", {zeros_of_steps(builder_, steps_, dtype, "zeros"), fault}, {}, "faults");
   }
 

@@ -18,8 +18,8 @@
 namespace relish {
 namespace {
 
-constexpr std::size_t most_bindings = 100000;  // of a function
-constexpr std::size_t most_written = 300000;   // over all, as every function of a chain of calls grows
+constexpr std::size_t most_inlined = 100000;  // of a function
+constexpr std::size_t most_written = 300000;  // over all, as every function of a chain of calls grows
 
 // What a caller must know of a function.
 struct Callee {
@@ -73,7 +73,7 @@ class Inlining : public BindingReplacer {
     const auto known = global ? callees_.find(global->name) : callees_.end();
     if (known == callees_.end() || (dataflow && known->second.has_control)) return nullptr;
     const std::size_t more = known->second.bindings;
-    if (bindings_ + more > most_bindings || written_ + more > most_written) return nullptr;
+    if (bindings_ + more > most_inlined || written_ + more > most_written) return nullptr;
     bindings_ += more;
     written_ += more;
     return module_.function(global->name);

@@ -13,9 +13,8 @@ constexpr double first_scale = 65536, greatest_scale = 16777216;
 constexpr std::int64_t steps_to_growth = 2000;
 
 // Places in the tuple of states.
-enum Place : int { OwnStates, Scale, GoodSteps, SkippedSteps };
+enum StatePlace : int { OwnStates, Scale, GoodSteps, SkippedSteps };
 
-Expr number(DType dtype, double value) { return constant(Tensor::scalar(dtype, value)); }
 Expr count(std::int64_t value) { return constant(Tensor::scalar_int(DType::Int64, value)); }
 
 // The function under another name, with its roles.
@@ -37,7 +36,7 @@ class ScalingWriter {
     begin(*own);
     const Expr states =
         builder_.emit(function_call(global_ref(GlobalFunction(own)), arguments()), "own_states");
-    const Expr result = tuple({states, number(dtype_, first_scale), count(0), count(0)});
+    const Expr result = tuple({states, constant_of(dtype_, first_scale), count(0), count(0)});
     const Type type = result.type();
     finish(prefix_ + "optimizer_init", result, *roles_of(*own));
     return type;
@@ -59,14 +58,14 @@ class ScalingWriter {
 
     const Expr inverse = inverse_of_scale(builder_, scale);
     std::vector<Expr> fields;
-    Expr fault = number(dtype_, 0);  // becomes NaN where a gradient is no number
+    Expr fault = constant_of(dtype_, 0);  // becomes NaN where a gradient is no number
     for (int i = 0; i < static_cast<int>(gradients.type().tuple()->fields.size()); ++i) {
       const Expr scaled = builder_.emit(tuple_get(gradients, i));
       fields.push_back(builder_.call("multiply", {scaled, inverse}, {}, "gradient"));
-      const Expr nothing = builder_.call("multiply", {fields.back(), number(dtype_, 0)});
+      const Expr nothing = builder_.call("multiply", {fields.back(), constant_of(dtype_, 0)});
       fault = builder_.call("add", {fault, builder_.call("sum", {nothing})}, {}, "fault");
     }
-    const Expr finite = builder_.call("equal", {fault, number(dtype_, 0)}, {}, "finite");
+    const Expr finite = builder_.call("equal", {fault, constant_of(dtype_, 0)}, {}, "finite");
 
     std::vector<Expr> args = arguments();
     args[roles.param(Role::Gradients).value()] = tuple(fields);
@@ -80,9 +79,9 @@ class ScalingWriter {
     const Expr more = builder_.call("add", {good, count(1)});
     const Expr reached = builder_.call("greater_equal", {more, count(steps_to_growth)});
     const Expr grows = builder_.call("logical_and", {finite, reached}, {}, "grows");
-    const Expr doubled = builder_.call("multiply", {scale, number(dtype_, 2)});
-    const Expr bounded = builder_.call("minimum", {doubled, number(dtype_, greatest_scale)});
-    const Expr halved = builder_.call("multiply", {scale, number(dtype_, 0.5)});
+    const Expr doubled = builder_.call("multiply", {scale, constant_of(dtype_, 2)});
+    const Expr bounded = builder_.call("minimum", {doubled, constant_of(dtype_, greatest_scale)});
+    const Expr halved = builder_.call("multiply", {scale, constant_of(dtype_, 0.5)});
     const Expr smaller = builder_.call("where", {finite, scale, halved});
     const Expr new_scale = builder_.call("where", {grows, bounded, smaller}, {}, "new_scale");
     const Expr counted = builder_.call("where", {finite, more, count(0)});
@@ -177,7 +176,7 @@ Expr loss_scale_of(FunctionBuilder& builder, const Expr& states) {
 }
 
 Expr inverse_of_scale(FunctionBuilder& builder, const Expr& scale) {
-  return builder.call("divide", {number(*scale.type().tensor()->dtype, 1), scale}, {}, "inverse");
+  return builder.call("divide", {constant_of(*scale.type().tensor()->dtype, 1), scale}, {}, "inverse");
 }
 
 Expr step_was_done(FunctionBuilder& builder, const Expr& before, const Expr& after) {

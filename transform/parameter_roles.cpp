@@ -12,7 +12,7 @@
 namespace relish {
 namespace {
 
-using Dims = std::vector<std::int64_t>;
+using FixedDims = std::vector<std::int64_t>;
 
 // What a parameter has become on its way to its use.
 enum class Form : std::uint8_t {
@@ -31,7 +31,7 @@ struct Origin {
 // parameter a weight. The parameter's dims as they stand beside the product's.
 struct Product {
   std::size_t parameter;
-  Dims dims;
+  FixedDims dims;
 };
 
 struct Tracked {
@@ -143,7 +143,7 @@ class UseFinder {
   static constexpr std::size_t most_bindings = 1'000'000;
 
   Fans fans_of_shape(const Var& param) const {
-    const std::optional<Dims> dims = dims_of(Expr(param));
+    const std::optional<FixedDims> dims = dims_of(Expr(param));
     if (!dims || dims->size() < 2) return {};
     if (dims->size() == 2) return {dims->front(), dims->back()};
     Fans fans{(*dims)[1], (*dims)[0]};
@@ -163,10 +163,10 @@ class UseFinder {
   }
 
   // The sizes of a tensor; none when they are not all known.
-  std::optional<Dims> dims_of(const Expr& expr) const {
+  std::optional<FixedDims> dims_of(const Expr& expr) const {
     const TensorType* type = expr.type().tensor();
     if (!type || !type->shape) return std::nullopt;
-    Dims dims;
+    FixedDims dims;
     for (const Scalar& dim : *type->shape) {
       const std::optional<std::int64_t> size = substitute(dim, sizes_).as_int();
       if (!size) return std::nullopt;
@@ -262,7 +262,7 @@ class UseFinder {
   // The sizes that an argument gives the symbols of its parameter's type.
   void match_sizes(const Type& wanted, const Expr& argument) {
     const TensorType* type = wanted.tensor();
-    const std::optional<Dims> dims = dims_of(argument);
+    const std::optional<FixedDims> dims = dims_of(argument);
     if (!type || !type->shape || !dims || dims->size() != type->shape->size()) return;
     for (std::size_t d = 0; d < dims->size(); ++d)
       if (const auto var = (*type->shape)[d].as_var()) sizes_.insert_or_assign(var->id(), Scalar((*dims)[d]));
@@ -315,7 +315,7 @@ class UseFinder {
         note(args[place.argument], place.role, row_fans(call.args[place.argument]));
     for (const SummedPlace& place : sums) {
       if (place.op != call.op->name || place.argument >= args.size()) continue;
-      const std::optional<Dims> dims = dims_of(call.args[place.argument]);
+      const std::optional<FixedDims> dims = dims_of(call.args[place.argument]);
       if (!dims || dims->empty()) continue;
       Fans fans;
       if (dims->size() == 1) {
@@ -330,7 +330,7 @@ class UseFinder {
 
   // Of a table of rows, as PyTorch counts them.
   Fans row_fans(const Expr& table) const {
-    const std::optional<Dims> dims = dims_of(table);
+    const std::optional<FixedDims> dims = dims_of(table);
     if (!dims || dims->size() < 2) return {};
     return {dims->back(), dims->front()};
   }
@@ -340,7 +340,7 @@ class UseFinder {
     const Attribute* layout = find_attribute(call.attributes, "kernel_layout");
     const std::string* text = layout ? layout->as<std::string>() : nullptr;
     if (!text || args.size() < 2) return;
-    const std::optional<Dims> dims = dims_of(call.args[1]);
+    const std::optional<FixedDims> dims = dims_of(call.args[1]);
     if (!dims) return;
     Fans fans;
     std::size_t d = 0;
@@ -373,7 +373,7 @@ class UseFinder {
       return times;
     };
     for (std::size_t i = 0; i < terms.size() && i < operands->fields.size(); ++i) {
-      const std::optional<Dims> dims = dims_of(operands->fields[i]);
+      const std::optional<FixedDims> dims = dims_of(operands->fields[i]);
       if (!dims || dims->size() != terms[i].size()) continue;
       Fans fans;
       for (std::size_t d = 0; d < dims->size(); ++d) {
@@ -424,10 +424,10 @@ class UseFinder {
   }
 
   void add_product(std::size_t parameter, const Expr& factor, const Expr& result, Tracked& into) const {
-    const std::optional<Dims> dims = dims_of(factor);
+    const std::optional<FixedDims> dims = dims_of(factor);
     const std::size_t rank = rank_of(result);
     if (!dims || dims->size() > rank) return;
-    Product product{parameter, Dims(rank - dims->size(), 1)};
+    Product product{parameter, FixedDims(rank - dims->size(), 1)};
     product.dims.insert(product.dims.end(), dims->begin(), dims->end());
     into.products.push_back(std::move(product));
   }

@@ -145,4 +145,6 @@ void close_function(Function& function, std::vector<Binding> bindings, const Exp
   function = *eliminate_dead_bindings(std::make_shared<const Function>(std::move(function)));
 }
 
+Expr constant_of(DType dtype, double value) { return constant(Tensor::scalar(dtype, value)); }
+
 }  // namespace relish

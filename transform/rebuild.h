@@ -42,4 +42,7 @@ void collect_leaf_vars(const Expr& expr, std::vector<Var>& into);
 // Variables that the value of a binding mentions.
 std::vector<Var> used_vars(const Expr& value);
 
+// A constant of rank 0.
+Expr constant_of(DType dtype, double value);
+
 }  // namespace relish

@@ -145,8 +145,6 @@ void check_fans(const ParameterUse& use, std::size_t rank, const std::string& na
                   rule, name));
 }
 
-Expr number(DType dtype, double value) { return constant(Tensor::scalar(dtype, value)); }
-
 }  // namespace
 
 Module add_schedule(const Module& module, const NamedSpec& spec, DType dtype, const std::string& prefix) {
@@ -165,7 +163,7 @@ Module add_schedule(const Module& module, const NamedSpec& spec, DType dtype, co
   Known known = {{"lr", lr}, {"step", done}};
   if (choice.warmup > 0) {
     known["step"] = writer.call("after_warmup", known);
-    length = writer.call_operator("subtract", {length, number(DType::Float64, choice.warmup)});
+    length = writer.call_operator("subtract", {length, constant_of(DType::Float64, choice.warmup)});
   }
   for (const std::string& name : choice.lengths) known[name] = length;
   Expr rate = writer.call(choice.function, known);
@@ -208,8 +206,8 @@ Module add_initialiser(const Module& module, const InitialRules& rules, const Fu
     Known known = {{"shape", shape_literal(std::vector<Scalar>(shape.begin(), shape.end()))}};
     if (writer.takes(choice.function, {"fan", "fan_in", "fan_out"})) {
       check_fans(use, shape.size(), names[i], spec.name);
-      known["fan_in"] = number(wide, static_cast<double>(use.fans.in));
-      known["fan_out"] = number(wide, static_cast<double>(use.fans.out));
+      known["fan_in"] = constant_of(wide, static_cast<double>(use.fans.in));
+      known["fan_out"] = constant_of(wide, static_cast<double>(use.fans.out));
       known["fan"] = known[choice.fan_out ? "fan_out" : "fan_in"];
     }
     if (writer.takes(choice.function, {"key"})) {

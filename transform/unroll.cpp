@@ -13,7 +13,7 @@
 namespace relish {
 namespace {
 
-constexpr std::int64_t most_bindings = 100000;
+constexpr std::int64_t most_unrolled = 100000;
 
 std::optional<std::int64_t> integer_of(const Expr& leaf) {
   const auto* scalar = leaf.as<ScalarValueExpr>();
@@ -69,7 +69,7 @@ class Unroller : public BindingReplacer {
       }
     }
     const std::int64_t more = rounds * static_cast<std::int64_t>(bindings);
-    if (written_ + more > most_bindings) return std::nullopt;
+    if (written_ + more > most_unrolled) return std::nullopt;
     written_ += more;
     return rounds;
   }

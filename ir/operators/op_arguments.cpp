@@ -95,7 +95,7 @@ class DefaultReader {
   refuse(op, param.name, span, fmt::format("{} is {}; expected {}", param.name, found, expected));
 }
 
-std::vector<std::string_view> words_of(std::string_view type) {
+std::vector<std::string_view> alternatives_of(std::string_view type) {
   std::vector<std::string_view> words;
   while (!type.empty()) {
     const std::size_t end = std::min(type.find(" or "), type.size());
@@ -193,7 +193,7 @@ Expr value_of(const Op& op, const Param& param, const Attribute& value, Span spa
 // A value of any type. What the parameter's documented type says refines literals: lists of dimensions are
 // shapes for "shape", names are dtypes for "dtype".
 Expr any_value_of(const Op& op, const Param& param, const WrittenArgument& written) {
-  const std::vector<std::string_view> words = words_of(param.type);
+  const std::vector<std::string_view> words = alternatives_of(param.type);
   const auto documented = [&](std::string_view word) {
     return std::find(words.begin(), words.end(), word) != words.end();
   };
@@ -445,7 +445,7 @@ std::optional<Attribute> attribute_of_literals(const Expr& expr) {
 
 Attribute coerce_attribute(const Op& op, const Param& param, Attribute value, Span span) {
   if (value.is_none() && (param.fallback == "None" || param.type.empty())) return value;
-  const std::vector<std::string_view> words = words_of(param.type);
+  const std::vector<std::string_view> words = alternatives_of(param.type);
   if (words.empty()) return value;
   const bool optional_dtype =
       std::find(words.begin(), words.end(), "dtype") != words.end() &&

@@ -181,10 +181,10 @@ Value assembled(const std::string& path, const Type& type, std::map<std::string,
   return Value::tuple(std::move(fields));
 }
 
-using NamedArguments = std::vector<std::pair<std::string, ScriptValue>>;
+using GivenArguments = std::vector<std::pair<std::string, ScriptValue>>;
 
 // A list for a tuple is one of its fields.
-void spread(const std::string& path, const Type& type, const ScriptValue& value, NamedArguments& into) {
+void spread(const std::string& path, const Type& type, const ScriptValue& value, GivenArguments& into) {
   const TupleType* tuple = type.tuple();
   if (tuple && tuple->fields.empty() && value.is_none()) return;
   const ScriptList* items = tuple ? value.sequence() : nullptr;
@@ -199,9 +199,9 @@ void spread(const std::string& path, const Type& type, const ScriptValue& value,
 }
 
 // What is given, by the names of leaves; dicts where the function's signature has names for a tuple.
-NamedArguments arguments_by_leaf(const Module& module, const std::string& function,
+GivenArguments arguments_by_leaf(const Module& module, const std::string& function,
                                  const std::vector<CallParameter>& parameters, const CallInputs& inputs) {
-  NamedArguments named;
+  GivenArguments named;
   NamedTrees trees(module, function);
   const auto add = [&](std::size_t at, const ScriptValue& value) {
     spread(parameters[at].name, parameters[at].type, trees.argument(at, value, {}), named);
@@ -348,7 +348,7 @@ std::vector<Value> make_arguments(const Module& module, const std::string& funct
     return name;
   };
   std::map<std::string, const ScriptValue*> given;
-  const NamedArguments named = arguments_by_leaf(module, function, parameters, inputs);
+  const GivenArguments named = arguments_by_leaf(module, function, parameters, inputs);
   for (const auto& [written, value] : named) {
     const std::string name = own_name(written);
     if (std::find(names.begin(), names.end(), name) == names.end()) surplus(name, "--arg");

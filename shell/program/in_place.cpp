@@ -17,6 +17,7 @@
 #include "shell/program/reading.h"
 #include "shell/script/builtins.h"
 #include "support/failure.h"
+#include "support/lines.h"
 #include "support/render.h"
 
 namespace relish {
@@ -36,11 +37,6 @@ struct Place {
   fail(ErrorClass::Usage, {}, "program.in_place",
        fmt::format("{} cannot be changed in its place: {}; write to another file", printable(program.path),
                    reason));
-}
-
-std::size_t line_begin(std::string_view text, std::size_t at) {
-  while (at > 0 && text[at - 1] != '\n') --at;
-  return at;
 }
 
 // Behind the comment that stands behind a declaration on its last line.

@@ -102,7 +102,7 @@ ScriptValue call_allclose(Script&, CallArguments& arguments) {
   return !first_difference(left, right, closeness);
 }
 
-constexpr Builtin tensor_table[] = {
+constexpr Builtin makers_table[] = {
     {"zeros", "zeros(shape, dtype=\"float32\")", call_zeros},
     {"ones", "ones(shape, dtype=\"float32\")", call_ones},
     {"rand", "rand(shape, dtype=\"float32\", seed=None)", call_rand},
@@ -113,6 +113,6 @@ constexpr Builtin tensor_table[] = {
 
 }  // namespace
 
-std::span<const Builtin> tensor_builtins() { return tensor_table; }
+std::span<const Builtin> tensor_builtins() { return makers_table; }
 
 }  // namespace relish

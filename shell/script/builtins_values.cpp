@@ -1,7 +1,6 @@
 // Built-ins that make values of others and tell of them.
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 
@@ -15,6 +14,7 @@
 #include "shell/script/methods_tensors.h"
 #include "shell/script/numbers.h"
 #include "shell/script/script.h"
+#include "support/clock.h"
 #include "support/interrupt.h"
 #include "support/render.h"
 
@@ -268,7 +268,7 @@ ScriptValue call_fail(Script&, CallArguments& arguments) {
 
 ScriptValue call_clock(Script&, CallArguments& arguments) {
   arguments.done();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return steady_seconds();
 }
 
 // --- Tensors.

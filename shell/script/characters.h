@@ -7,6 +7,8 @@
 
 namespace relish {
 
+inline bool is_decimal(char c) { return c >= '0' && c <= '9'; }
+
 inline bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 inline std::size_t next_character(std::string_view text, std::size_t at) {

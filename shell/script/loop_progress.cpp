@@ -3,19 +3,14 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
-
 #include "shell/session.h"
+#include "support/clock.h"
 #include "train/report/run_record.h"
 
 namespace relish {
 namespace {
 
 constexpr double first_seconds = 1, interval = 0.2;
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 }  // namespace
 
@@ -26,7 +21,7 @@ LoopProgress::LoopProgress(Session& session, int& running, Span loop, std::optio
       rounds_(rounds),
       told_(running == 0 && has_live_line()) {
   ++running_;
-  if (told_) began_ = shown_ = seconds_now();
+  if (told_) began_ = shown_ = steady_seconds();
 }
 
 LoopProgress::~LoopProgress() {
@@ -35,7 +30,7 @@ LoopProgress::~LoopProgress() {
 }
 
 void LoopProgress::tell(std::int64_t number) {
-  const double now = seconds_now();
+  const double now = steady_seconds();
   if (now - began_ < first_seconds || now - shown_ < interval) return;
   shown_ = now;
   const SourceFile* source = Sources::instance().find(loop_.file);

@@ -88,7 +88,7 @@ ScriptValue tensor_tolist(Script&, const ScriptValue& self, CallArguments& argum
   return list_of(*self.tensor(), 0, at);
 }
 
-constexpr ValueMethod tensor_table[] = {
+constexpr ValueMethod methods_table[] = {
     {"all", "t.all(axis=None, keepdims=False)", tensor_all},
     {"any", "t.any(axis=None, keepdims=False)", tensor_any},
     {"argmax", "t.argmax(axis=None, keepdims=False)", reduction<argmax_name>},
@@ -142,6 +142,6 @@ ScriptValue truth_over(Script& script, const ScriptValue& tensor, CallArguments&
   return operators.call("astype", {{"x", result, span}, {"dtype", "bool", span}}, span);
 }
 
-std::span<const ValueMethod> tensor_methods() { return tensor_table; }
+std::span<const ValueMethod> tensor_methods() { return methods_table; }
 
 }  // namespace relish

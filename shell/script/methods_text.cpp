@@ -33,7 +33,6 @@ void refuse_beyond_ascii(const std::string& text, const CallArguments& arguments
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_letter(char c) { return is_lower(c) || is_upper(c); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 char lowered(char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
 char raised(char c) { return is_lower(c) ? static_cast<char>(c - 'a' + 'A') : c; }
 
@@ -80,7 +79,7 @@ template <bool (*each)(char)>
 bool all_of(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), each);
 }
-bool is_letter_or_digit(char c) { return is_letter(c) || is_digit(c); }
+bool is_letter_or_digit(char c) { return is_letter(c) || is_decimal(c); }
 bool is_blank(char c) { return is_space(static_cast<unsigned char>(c)); }
 bool all_lower(const std::string& text) {
   return std::any_of(text.begin(), text.end(), is_lower) && std::none_of(text.begin(), text.end(), is_upper);
@@ -98,18 +97,18 @@ bool all_titles(const std::string& text) {
   return any;
 }
 bool is_name(const std::string& text) {
-  return !text.empty() && !is_digit(text[0]) &&
+  return !text.empty() && !is_decimal(text[0]) &&
          std::all_of(text.begin(), text.end(), [](char c) { return is_letter_or_digit(c) || c == '_'; });
 }
 
 // --- Looking for parts.
 
 // The bytes of the characters from `start` to `end`, as find, count and others take them.
-struct Part {
+struct FieldPart {
   std::size_t begin = 0, end = 0;
 };
 
-Part part_of(const std::string& text, CallArguments& arguments, std::int64_t& length) {
+FieldPart part_of(const std::string& text, CallArguments& arguments, std::int64_t& length) {
   const NamedValue* start = arguments.optional("start");
   const NamedValue* end = arguments.optional("end");
   arguments.done();
@@ -121,20 +120,20 @@ Part part_of(const std::string& text, CallArguments& arguments, std::int64_t& le
   return {byte_of_character(text, p.begin), byte_of_character(text, std::max(p.begin, p.end))};
 }
 
-enum class Missing : std::uint8_t { Minus, Error };
+enum class MissingField : std::uint8_t { Minus, Error };
 
-template <bool last, Missing missing>
+template <bool last, MissingField missing>
 ScriptValue text_find(Script&, const ScriptValue& self, CallArguments& arguments) {
   const NamedValue& wanted = arguments.required("part");
   const std::string& part = text_argument(wanted, arguments.callee());
   const std::string& text = *self.string();
   std::int64_t length = 0;
-  const Part where = part_of(text, arguments, length);
+  const FieldPart where = part_of(text, arguments, length);
   const std::string_view inside = std::string_view(text).substr(where.begin, where.end - where.begin);
   const std::size_t found = last ? inside.rfind(part) : inside.find(part);
   if (found != std::string_view::npos)
     return count_characters(std::string_view(text).substr(0, where.begin + found));
-  if (missing == Missing::Minus) return -1;
+  if (missing == MissingField::Minus) return -1;
   fail(ErrorClass::Runtime, wanted.span, "script.no_item",
        fmt::format("{}: '{}' is not in the str", arguments.callee(), printable(part, 40)));
 }
@@ -142,7 +141,7 @@ ScriptValue text_find(Script&, const ScriptValue& self, CallArguments& arguments
 ScriptValue text_count(Script&, const ScriptValue& self, CallArguments& arguments) {
   const std::string& part = text_argument(arguments.required("part"), "count");
   std::int64_t length = 0;
-  const Part where = part_of(*self.string(), arguments, length);
+  const FieldPart where = part_of(*self.string(), arguments, length);
   const std::string_view inside =
       std::string_view(*self.string()).substr(where.begin, where.end - where.begin);
   if (part.empty()) return count_characters(inside) + 1;
@@ -157,7 +156,7 @@ template <bool at_end>
 ScriptValue text_begins(Script&, const ScriptValue& self, CallArguments& arguments) {
   const NamedValue& wanted = arguments.required("part");
   std::int64_t length = 0;
-  const Part where = part_of(*self.string(), arguments, length);
+  const FieldPart where = part_of(*self.string(), arguments, length);
   const std::string_view inside =
       std::string_view(*self.string()).substr(where.begin, where.end - where.begin);
   const auto fits = [&](const std::string& part) {
@@ -400,12 +399,12 @@ constexpr ValueMethod text_table[] = {
     {"center", "s.center(width, fill=\" \")", text_justify<0>},
     {"count", "s.count(part, start=0, end=len(s))", text_count},
     {"endswith", "s.endswith(part)", text_begins<true>},
-    {"find", "s.find(part, start=0, end=len(s))", text_find<false, Missing::Minus>},
+    {"find", "s.find(part, start=0, end=len(s))", text_find<false, MissingField::Minus>},
     {"format", "s.format(values…, name=value…)", text_format},
-    {"index", "s.index(part, start=0, end=len(s))", text_find<false, Missing::Error>},
+    {"index", "s.index(part, start=0, end=len(s))", text_find<false, MissingField::Error>},
     {"isalnum", "s.isalnum()", text_is<all_of<is_letter_or_digit>>},
     {"isalpha", "s.isalpha()", text_is<all_of<is_letter>>},
-    {"isdigit", "s.isdigit()", text_is<all_of<is_digit>>},
+    {"isdigit", "s.isdigit()", text_is<all_of<is_decimal>>},
     {"isidentifier", "s.isidentifier()", text_is<is_name>},
     {"islower", "s.islower()", text_is<all_lower>},
     {"isspace", "s.isspace()", text_is<all_of<is_blank>>},
@@ -419,8 +418,8 @@ constexpr ValueMethod text_table[] = {
     {"removeprefix", "s.removeprefix(part)", text_without<false>},
     {"removesuffix", "s.removesuffix(part)", text_without<true>},
     {"replace", "s.replace(old, new, count=-1)", text_replace},
-    {"rfind", "s.rfind(part, start=0, end=len(s))", text_find<true, Missing::Minus>},
-    {"rindex", "s.rindex(part, start=0, end=len(s))", text_find<true, Missing::Error>},
+    {"rfind", "s.rfind(part, start=0, end=len(s))", text_find<true, MissingField::Minus>},
+    {"rindex", "s.rindex(part, start=0, end=len(s))", text_find<true, MissingField::Error>},
     {"rjust", "s.rjust(width, fill=\" \")", text_justify<1>},
     {"rpartition", "s.rpartition(separator)", text_partition<true>},
     {"rsplit", "s.rsplit(sep=None, maxsplit=-1)", text_split<true>},

@@ -18,8 +18,6 @@ namespace {
   fail(ErrorClass::Type, span, "script.format", std::move(message));
 }
 
-bool is_decimal(char c) { return c >= '0' && c <= '9'; }
-
 // --- "%5.2f of %s" % values.
 
 class PercentFormat {

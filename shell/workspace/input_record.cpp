@@ -2,27 +2,20 @@
 #include "shell/workspace/input_record.h"
 
 #include <algorithm>
-#include <chrono>
+
+#include "support/clock.h"
 
 namespace relish {
-namespace {
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-}  // namespace
-
 void InputRecord::begin(const NameMap& had) {
   ran_ = {};
   label_.clear();
   donated_.clear();
   stopped_ = used_states_ = false;
-  began_ = seconds_now();
+  began_ = steady_seconds();
   had_ = had;
 }
 
-double InputRecord::seconds() const { return seconds_now() - began_; }
+double InputRecord::seconds() const { return steady_seconds() - began_; }
 
 void InputRecord::begin_text(std::string text, std::size_t bytes_before) {
   text_ = std::move(text);

@@ -18,21 +18,21 @@ struct NameMap::Node {
 
 namespace {
 
-using Node = NameMap::Node;
+using MapNode = NameMap::Node;
 using NodePtr = NameMap::NodePtr;
 
 // Which of two names stands higher; ties of the hash are broken by the names, so the shape stays unique.
-bool above(const Node& a, const Node& b) {
+bool above(const MapNode& a, const MapNode& b) {
   return a.priority != b.priority ? a.priority > b.priority : a.name < b.name;
 }
 
-NodePtr rebuilt(const Node& node, NodePtr left, NodePtr right) {
-  return std::make_shared<const Node>(
-      Node{node.name, node.value, node.priority, std::move(left), std::move(right)});
+NodePtr rebuilt(const MapNode& node, NodePtr left, NodePtr right) {
+  return std::make_shared<const MapNode>(
+      MapNode{node.name, node.value, node.priority, std::move(left), std::move(right)});
 }
 
-const Node* node_of(const NodePtr& root, std::string_view name) {
-  const Node* at = root.get();
+const MapNode* node_of(const NodePtr& root, std::string_view name) {
+  const MapNode* at = root.get();
   while (at && at->name != name) at = (name < at->name ? at->left : at->right).get();
   return at;
 }
@@ -57,7 +57,7 @@ NodePtr merged(const NodePtr& before, const NodePtr& behind) {
 }
 
 // The tree with a node that it may have under that name already.
-NodePtr inserted(const NodePtr& root, const Node& node) {
+NodePtr inserted(const NodePtr& root, const MapNode& node) {
   if (!root || (above(node, *root) && node.name != root->name)) {
     auto [before, behind] = split(root, node.name);
     return rebuilt(node, std::move(before), std::move(behind));
@@ -91,12 +91,12 @@ void walk_differences(const NodePtr& here, const NodePtr& there, const NameMap::
   }
   // Around the name that stands highest in either.
   const bool here_leads = here->name == there->name || above(*here, *there);
-  const Node& top = here_leads ? *here : *there;
+  const MapNode& top = here_leads ? *here : *there;
   const auto [here_before, here_behind] = split(here, top.name);
   const auto [there_before, there_behind] = split(there, top.name);
   walk_differences(here_before, there_before, visit);
-  const Node* own = node_of(here, top.name);
-  const Node* other = node_of(there, top.name);
+  const MapNode* own = node_of(here, top.name);
+  const MapNode* other = node_of(there, top.name);
   if (!own || !other || !is_same_value(own->value, other->value))
     visit(top.name, own ? &own->value : nullptr, other ? &other->value : nullptr);
   walk_differences(here_behind, there_behind, visit);
@@ -113,7 +113,7 @@ void walk_unseen(const NodePtr& root, NameMap::Seen& seen,
 }  // namespace
 
 const ScriptValue* NameMap::find(std::string_view name) const {
-  const Node* node = node_of(root_, name);
+  const MapNode* node = node_of(root_, name);
   return node ? &node->value : nullptr;
 }
 

@@ -16,11 +16,11 @@
 namespace relish::testing {
 namespace {
 
-int problems = 0;
+int problems_found = 0;
 
 void require(bool holds, const std::string& what) {
   fmt::print("{}{}\n", holds ? "" : "PROBLEM: ", what);
-  if (!holds) ++problems;
+  if (!holds) ++problems_found;
 }
 
 // A perceptron of a classifier, batches of 64 rows; its step by `time`, and jobs of two lengths, whose
@@ -224,7 +224,7 @@ int measure(const std::vector<std::string>& wanted) {
   if (wants("memory")) measure_memory();
   if (wants("checkpoint")) measure_checkpoint();
   if (wants("log")) measure_log();
-  return problems == 0 ? 0 : 1;
+  return problems_found == 0 ? 0 : 1;
 }
 
 }  // namespace

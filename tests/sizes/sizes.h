@@ -36,6 +36,18 @@ struct CountedClass {
 // types, enums, aliases, friends and assertions are none.
 std::vector<CountedClass> classes_of(std::string_view text);
 
+struct NamespaceName {
+  std::string key;   // a function with the types of its parameters, "f(int,const A&)"; else the name alone
+  std::string room;  // the named namespaces around it, "relish::shell"
+  std::size_t line;
+  bool hidden;        // in an anonymous namespace, or static
+  std::string alias;  // the whole declaration of an alias: the same one twice is none too many
+};
+
+// What the text declares or defines in namespaces: functions, types, aliases and variables. Members and what
+// is defined for a class elsewhere (`A::f`), specializations, friends and forward declarations are none.
+std::vector<NamespaceName> namespace_names(std::string_view text);
+
 // What is wrong with a file, one sentence each: too long, or with too long functions or too large classes.
 // `path` is for the reader.
 std::vector<std::string> faults_of(std::string_view path, std::string_view text);

@@ -10,6 +10,7 @@
 #include "ir/printer/printer.h"
 #include "ir/rewriting/regions.h"
 #include "ir/verify/verify.h"
+#include "stdlib/families/shapes/shapes.h"
 #include "transform/derivatives.h"
 #include "transform/forward/forward.h"
 #include "transform/gradient/copies.h"
@@ -20,8 +21,6 @@
 
 namespace relish {
 namespace {
-
-using Dims = std::vector<Scalar>;
 
 Dims joined(const Dims& a, const Dims& b) {
   Dims all = a;

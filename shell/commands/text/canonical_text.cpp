@@ -86,7 +86,7 @@ bool keeps_its_text(const ast::Statement& statement, const std::set<std::string>
          (function && with_constants.contains(name_of(function->function)));
 }
 
-bool is_declaration(const ast::Statement& statement) {
+bool only_declares(const ast::Statement& statement) {
   return statement.as<ast::DeclareModule>() || statement.as<ast::DeclareFunction>() ||
          statement.as<ast::Deferred>();
 }
@@ -130,12 +130,12 @@ std::string version_line(std::string_view source) {
 std::string text_in_order(const ReadResult& result, std::string_view source, const PrintOptions& options) {
   ConstantSection constants;
   // Statements are beyond TVMScript: the text says so.
-  bool statements = !std::all_of(result.script.begin(), result.script.end(), is_declaration);
+  bool statements = !std::all_of(result.script.begin(), result.script.end(), only_declares);
   std::string text = statements ? version_line(source) : "";
   const ast::Statement* before = nullptr;
   for (const ast::Statement& statement : result.script) {
-    bool declaration = is_declaration(statement);
-    bool apart = before && (declaration || is_declaration(*before) || empty_line_before(statement, source));
+    bool declaration = only_declares(statement);
+    bool apart = before && (declaration || only_declares(*before) || empty_line_before(statement, source));
     if (apart) text += "\n";
     // Another dialect is asked for to be read elsewhere, where no statement gives the constants.
     const bool kept = statement.as<ast::Deferred>() || (declaration && options.dialect == Dialect::D026 &&
@@ -196,7 +196,7 @@ std::optional<std::string> canonical_text(std::uint32_t source, const PrintOptio
   auto is_import = [](const ast::Statement& statement) { return statement.as<ast::Import>() != nullptr; };
   bool only_declarations = std::all_of(
       result.script.begin(), result.script.end(),
-      [&](const ast::Statement& statement) { return is_declaration(statement) || is_import(statement); });
+      [&](const ast::Statement& statement) { return only_declares(statement) || is_import(statement); });
   if (only_declarations) std::erase_if(result.script, is_import);
   std::vector<ModulePtr> modules = result.all_modules();
   if (only_declarations && result.end_comments.empty() && modules.size() == 1) {

@@ -36,7 +36,7 @@ std::vector<std::string> differing_options(const std::vector<RunRecord>& runs) {
   return names;
 }
 
-std::size_t width_of(std::string_view text) {
+std::size_t characters_of_cell(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
@@ -46,12 +46,12 @@ std::size_t width_of(std::string_view text) {
 std::string lines_of_table(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths(rows.front().size(), 0);
   for (const Cells& row : rows)
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], characters_of_cell(row[i]));
   std::string text;
   for (const Cells& row : rows) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i)
-      line += row[i] + std::string(i + 1 == row.size() ? 0 : widths[i] - width_of(row[i]) + 2, ' ');
+      line += row[i] + std::string(i + 1 == row.size() ? 0 : widths[i] - characters_of_cell(row[i]) + 2, ' ');
     while (line.ends_with(' ')) line.pop_back();
     text += (text.empty() ? "" : "\n") + line;
   }

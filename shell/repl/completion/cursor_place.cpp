@@ -6,6 +6,7 @@
 
 #include "frontend/text/scanner.h"
 #include "shell/repl/inputs/input_parts.h"
+#include "support/lines.h"
 #include "support/value_text.h"
 
 namespace relish {
@@ -138,7 +139,7 @@ class Walk {
 
 // The `:` line that the text ends in; empty when it ends in statements.
 std::string_view command_line_of(std::string_view text) {
-  const std::size_t begin = text.rfind('\n') == std::string_view::npos ? 0 : text.rfind('\n') + 1;
+  const std::size_t begin = line_begin(text, text.size());
   const std::string_view line = text.substr(begin);
   if (!line.starts_with(':')) return {};
   const std::string_view before = text.substr(0, begin);

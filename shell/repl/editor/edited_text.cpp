@@ -33,15 +33,6 @@ std::size_t characters_in(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char c) { return !is_later_byte(c); }));
 }
 
-std::size_t line_begin(std::string_view text, std::size_t at) {
-  const std::size_t found = at == 0 ? std::string_view::npos : text.rfind('\n', at - 1);
-  return found == std::string_view::npos ? 0 : found + 1;
-}
-
-std::size_t line_end(std::string_view text, std::size_t at) {
-  return std::min(text.find('\n', at), text.size());
-}
-
 std::size_t place_above(std::string_view text, std::size_t at) {
   const std::size_t begin = line_begin(text, at);
   if (begin == 0) return at;

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "support/lines.h"
+
 namespace relish {
 
 struct EditedText {
@@ -16,9 +18,7 @@ struct EditedText {
   bool operator==(const EditedText&) const = default;
 };
 
-// Places in a text, by bytes.
-std::size_t line_begin(std::string_view text, std::size_t at);
-std::size_t line_end(std::string_view text, std::size_t at);
+// Places in a text, by bytes (those of lines are in support/lines.h).
 // The place in the line above or below that has as many characters in front of it; where there is no such
 // line, `at` itself.
 std::size_t place_above(std::string_view text, std::size_t at);

@@ -29,12 +29,12 @@ std::string in_body(std::string_view header, std::string_view body) {
   return text;
 }
 
-struct Fault {
+struct FaultyText {
   const char* text;
   const char* errors;
 };
 
-constexpr Fault relax_faults[] = {
+constexpr FaultyText relax_faults[] = {
     {"a = R.sum(x, axis=\"a\")\nreturn a",
      "3:21 TypeError sum: axis is \"a\"; expected int or list[int] or None\n"},
     {"return R.matmul(x)", "3:10 TypeError matmul: argument 'x2' is missing\n"},
@@ -188,13 +188,13 @@ constexpr Fault relax_faults[] = {
 TEST_CASE("faults of Relax functions") {
   constexpr const char* header =
       "@R.function\ndef f(x: R.Tensor((4,), \"float32\"), i: R.Tensor((4,), \"int32\")):";
-  for (const Fault& fault : relax_faults) {
+  for (const FaultyText& fault : relax_faults) {
     INFO(fault.text);
     CHECK(errors_of(in_body(header, fault.text)) == fault.errors);
   }
 }
 
-constexpr Fault prim_func_faults[] = {
+constexpr FaultyText prim_func_faults[] = {
     {"for i in range():\n  A[i] = 1", "3:12 TypeError found 0 bounds of range; expected one or two\n"},
     {"for i in range(1.5):\n  A[0] = 1",
      "3:18 TypeError found an index of dtype float32; expected an integer\n"},
@@ -350,13 +350,13 @@ constexpr Fault prim_func_faults[] = {
 
 TEST_CASE("faults of prim_funcs") {
   constexpr const char* header = "@T.prim_func\ndef f(A: T.Buffer((4,), \"float32\"), n: T.int32):";
-  for (const Fault& fault : prim_func_faults) {
+  for (const FaultyText& fault : prim_func_faults) {
     INFO(fault.text);
     CHECK(errors_of(in_body(header, fault.text)) == fault.errors);
   }
 }
 
-constexpr Fault module_faults[] = {
+constexpr FaultyText module_faults[] = {
     {"@R.function\ndef f(x: R.Tensro((4,))):\n  return x",
      "2:10 TypeError found 'R.Tensro', which is no type; did you mean 'R.Tensor'?\n"},
     {"@R.function\ndef f(x: \"R.Tensor\"):\n  return x",
@@ -456,14 +456,14 @@ constexpr Fault module_faults[] = {
 };
 
 TEST_CASE("faults of headers and modules") {
-  for (const Fault& fault : module_faults) {
+  for (const FaultyText& fault : module_faults) {
     INFO(fault.text);
     CHECK(errors_of(fault.text) == fault.errors);
   }
 }
 
 TEST_CASE("faults of scripts") {
-  const Fault faults[] = {
+  const FaultyText faults[] = {
       {"if x:\n  @R.function\n  def f(x: R.Any):\n    return x",
        "3:3 SyntaxError found a declaration inside a statement; expected it at the top level\n"},
       {"raise 3",
@@ -524,7 +524,7 @@ TEST_CASE("faults of scripts") {
       {"with a as b:\n  c",
        "1:1 SyntaxError 'with' is not supported in a script; it stands in functions only\n"},
   };
-  for (const Fault& fault : faults) {
+  for (const FaultyText& fault : faults) {
     INFO(fault.text);
     CHECK(errors_of(fault.text) == fault.errors);
   }

@@ -33,7 +33,7 @@ LoopActions no_actions() {
   return {[](const StepReport&, const EpochReport*) {}, [] { return true; }, [] {}, [] {}};
 }
 
-class Recorder : public TrainingObserver {
+class StepRecorder : public TrainingObserver {
  public:
   void on_step(const StepReport& report) override {
     steps.push_back(report);
@@ -98,7 +98,7 @@ TEST_CASE("reports: steps and epochs count from 1, and epochs bring the validati
   options.epochs = 2;
   options.validation = linear_data(11);
   options.log_every.steps = 3;
-  Recorder recorder;
+  StepRecorder recorder;
   TrainResult result = train(evaluator, open_program(), linear_data(20), options, nullptr, &recorder);
   REQUIRE(recorder.steps.size() == 6);
   std::vector<std::int64_t> logged;
@@ -226,7 +226,7 @@ TEST_CASE("a loss that is not finite stops the job at its step") {
 
 TEST_CASE("the observer ends a job with its results so far") {
   LinearEvaluator evaluator;
-  Recorder recorder;
+  StepRecorder recorder;
   recorder.stop_after = 4;
   TrainResult result = train(evaluator, open_program(), linear_data(50), quick_options(), nullptr, &recorder);
   CHECK(result.status == RunStatus::Stopped);
@@ -256,7 +256,7 @@ TEST_CASE("a checkpoint that is put off is asked for behind each step until it i
 TEST_CASE("an interrupt ends a job between steps and leaves the state") {
   install_signal_handlers();
   LinearEvaluator evaluator;
-  Recorder recorder;
+  StepRecorder recorder;
   recorder.raise_after = 5;
   Trainer trainer(evaluator, open_program(), linear_data(50), quick_options());
   CHECK(trainer.run(recorder, no_actions()) == StopReason::Interrupted);
