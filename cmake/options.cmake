@@ -25,8 +25,9 @@ option(RELISH_FUZZ "Build only the reading layers and their libFuzzer targets (n
 set(RELISH_STDLIB_ARCHIVE "" CACHE FILEPATH "In that build: a built librelish_stdlib.a to use as it is, without sanitizers")
 option(RELISH_PCH "Precompile headers" ON)
 # Sources of one folder that are compiled together read its headers once, which halves a build from nothing. Work on
-# single files goes faster without.
+# single files goes faster without, for all folders or for those that one works on.
 option(RELISH_UNITY "Compile several sources of a folder at once" ON)
+set(RELISH_APART "" CACHE STRING "Folders whose sources are compiled one by one all the same")
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 24)
 set(RELISH_LINKER "auto" CACHE STRING "auto (mold, else lld, else the default), mold, lld or default")
 
