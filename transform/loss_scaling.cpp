@@ -47,7 +47,10 @@ class ScalingWriter {
     const RoleSignature roles = *roles_of(*own);
     const std::size_t states_at = roles.param(Role::States).value();
     begin(*own);
-    function_.params[states_at] = Var(function_.params[states_at].name(), states_type);
+    // Those of the optimizer by its own parameters' sizes, then what scaling adds.
+    TupleType all = *states_type.tuple();
+    all.fields[OwnStates] = function_.params[states_at].type();
+    function_.params[states_at] = Var(function_.params[states_at].name(), std::move(all));
     const Expr params(function_.params[roles.param(Role::Parameters).value()]);
     const Expr gradients(function_.params[roles.param(Role::Gradients).value()]);
     const Expr states(function_.params[states_at]);

@@ -337,7 +337,6 @@ Module with_steps(Module result, const StepSubject& of) {
     add_loss_scaling(result, step.dtype, options.prefix);
     step.loss_scale = adjoint->params.back().name();
   }
-  step.states = result.function(options.prefix + "optimizer_init")->result_type;
   step.prefix = options.prefix;
   step.targets = adjoint->params.size() - of.form.params.size();
   step.average = options.average;

@@ -31,7 +31,7 @@ void StepWriter::write_step() {
   begin("train_step");
   take_model();
   if (options_.average) averages_ = parameter("averages", params_.type(), {Role::Averages, model_.trained});
-  const Var states = parameter("states", options_.states, {Role::States});
+  const Var states = parameter("states", type_of_states(), {Role::States});
   const Var lr = parameter("lr", tensor_type({}, options_.dtype), {Role::LearningRate});
   std::optional<Expr> scale;
   if (!options_.loss_scale.empty()) scale = loss_scale_of(builder_, Expr(states));
@@ -68,7 +68,7 @@ void StepWriter::write_apply_gradients() {
                       {Role::Parameters, model_.trained});
   if (options_.average) averages_ = parameter("averages", params_.type(), {Role::Averages, model_.trained});
   const Var sums = parameter("gradients", params_.type(), {Role::Gradients, model_.trained});
-  const Var states = parameter("states", options_.states, {Role::States});
+  const Var states = parameter("states", type_of_states(), {Role::States});
   const Var lr = parameter("lr", tensor_type({}, options_.dtype), {Role::LearningRate});
   const Var weight = parameter("weight", tensor_type({}, options_.dtype), {Role::Weight});
   const Expr means =
@@ -108,6 +108,12 @@ void StepWriter::take_model() {
     buffers_ = parameter("buffers", TupleType{types_of_parameters(fresh_, model_.buffers)},
                          {Role::Buffers, model_.buffers});
   }
+}
+
+// What the optimizer begins with for these parameters: their sizes are symbols of this function, not of its own.
+Type StepWriter::type_of_states() const {
+  const FunctionPtr init = module_.function(options_.prefix + "optimizer_init");
+  return function_call(global_ref(GlobalFunction(init)), {Expr(params_)}).type();
 }
 
 StepWriter::Differentiated StepWriter::differentiate(const std::optional<Expr>& scale) {

@@ -11,7 +11,6 @@ namespace relish {
 struct ModelParameters;
 
 struct StepOptions {
-  Type states;  // of the optimizer
   DType dtype = DType::Float32;
   std::size_t targets = 0;        // so many parameters of the adjoint at the end belong to the loss
   std::optional<double> average;  // decay of moving averages
@@ -40,6 +39,7 @@ class StepWriter {
   void begin(const std::string& kind);
   void finish();
   void take_model();
+  Type type_of_states() const;
   Differentiated differentiate(const std::optional<Expr>& scale);
   Expr update(const Expr& gradients, const Var& states, const Var& lr, Expr new_buffers);
   Expr norm_of(const Expr& gradients, const Var& states);
