@@ -322,6 +322,15 @@ void SourceReader::build_free_functions(ast::Block& statements) {
 
 void SourceReader::refuse_class(ast::Statement& statement) {
   auto& definition = *statement.as<ast::ClassDefinition>();
+  // What derives from a class would be an object with methods and fields of its own.
+  if (definition.decorators.empty() && !definition.bases.empty()) {
+    fail(
+        ErrorClass::Syntax, definition.name_span, "refused.class",
+        fmt::format(
+            "found class {} derived from another; there are no objects: a model is a function with @R.function above it, "
+            "whose weights are parameters",
+            printable(definition.name)));
+  }
   if (definition.decorators.empty()) {
     fail(ErrorClass::Syntax, definition.name_span, "refused.class",
          fmt::format(

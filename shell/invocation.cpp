@@ -23,6 +23,23 @@ std::vector<std::string> split_names(std::string_view text) {
   return result;
 }
 
+// What an option takes as a str: a name with options of its own in brackets, or any.
+std::string what_is_spelt(const Command& command, std::string_view option) {
+  constexpr std::pair<std::string_view, std::string_view> specs[] = {
+      {"loss", "\"mse\", or an @R.function of the predictions and targets"},
+      {"optimizer", "\"adam(lr=0.001)\", or an @R.function that gives new parameters and states"},
+      {"schedule", "\"cosine(warmup=100)\""},
+      {"init", "\"xavier_uniform\""},
+      {"early_stopping", "\"loss(patience=5)\""},
+  };
+  for (const Option& each : command.options) {
+    if (each.name != option || each.kind != OptionKind::Spec) continue;
+    for (const auto& [name, example] : specs)
+      if (name == option) return fmt::format("a str such as {}", example);
+  }
+  return "a str";
+}
+
 }  // namespace
 
 void Invocation::set(std::string_view option, ScriptValue value, Span at) {
@@ -68,29 +85,33 @@ std::string Invocation::text(std::string_view option, std::string_view fallback)
   const ScriptValue* value = find(option);
   if (!value) return std::string(fallback);
   if (value->string()) return *value->string();
-  misuse(option, fmt::format("found {}; expected a str", describe(*value)));
+  misuse(option, fmt::format("found {}; expected {}", describe(*value), what_is_spelt(command, option)));
 }
 
 std::int64_t Invocation::integer(std::string_view option, std::int64_t fallback) const {
   const ScriptValue* value = find(option);
   if (!value) return fallback;
   if (const auto* integer = value->as<std::int64_t>()) return *integer;
-  if (const std::string* text = value->string()) {
+  if (const std::string* text = value->string(); text && surface != Surface::Script) {
     if (const auto result = whole_number<std::int64_t>(*text)) return *result;
     misuse(option, fmt::format("found '{}'; expected an int", printable(*text)));
   }
-  misuse(option, fmt::format("found {}; expected an int", describe(*value)));
+  const std::string* text = value->string();
+  misuse(option, fmt::format("found {}; expected an int",
+                             text ? fmt::format("'{}', a str", printable(*text)) : describe(*value)));
 }
 
 double Invocation::real(std::string_view option, double fallback) const {
   const ScriptValue* value = find(option);
   if (!value) return fallback;
   if (auto real = real_of(*value)) return *real;
-  if (const std::string* text = value->string()) {
+  if (const std::string* text = value->string(); text && surface != Surface::Script) {
     if (const auto result = real_number(*text)) return *result;
     misuse(option, fmt::format("found '{}'; expected a number", printable(*text)));
   }
-  misuse(option, fmt::format("found {}; expected a number", describe(*value)));
+  const std::string* text = value->string();
+  misuse(option, fmt::format("found {}; expected a number",
+                             text ? fmt::format("'{}', a str", printable(*text)) : describe(*value)));
 }
 
 std::vector<std::string> Invocation::names(std::string_view option) const {

@@ -2,6 +2,7 @@
 // catalog, make the function's name; numbers are handed to it by name.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "stdlib/catalog.h"
 #include "stdlib/embedded.h"
@@ -25,13 +26,17 @@ bool has_function(std::string_view text, const std::string& name) {
 class Options {
  public:
   // Refuses options that the entry lacks, and the lack of those that it needs.
-  Options(std::string_view owner, std::span<const CatalogOption> options, const Attributes& given)
+  // `others_with`: "; write …" for one that others have; empty for the rest.
+  Options(
+      std::string_view owner, std::span<const CatalogOption> options, const Attributes& given,
+      const std::function<std::string(std::string_view)>& others_with = [](auto) { return std::string(); })
       : owner_(owner), options_(options), given_(given) {
     for (const auto& [name, value] : given) {
       if (find(name)) continue;
       std::vector<std::string> names;
       for (const CatalogOption& option : options) names.emplace_back(option.name);
-      refuse(owner, "option.unknown", fmt::format("unknown option '{}'{}", name, among_choices(name, names)));
+      refuse(owner, "option.unknown",
+             fmt::format("unknown option '{}'{}{}", name, among_choices(name, names), others_with(name)));
     }
     for (const CatalogOption& option : options) {
       if (option.required && !find_attribute(given, option.name))
@@ -248,8 +253,20 @@ LossChoice choose_loss(const LossEntry& loss, const Attributes& given, int rank)
   return choice;
 }
 
+// Which optimizer has the option that another one lacks: that of its name, else the first.
+std::string optimizer_with(std::string_view option) {
+  const OptimizerEntry* found = find_optimizer(option);
+  for (const OptimizerEntry& entry : optimizer_entries()) {
+    const bool has = std::any_of(entry.options.begin(), entry.options.end(),
+                                 [&](const CatalogOption& each) { return each.name == option; });
+    if (has && !found) found = &entry;
+  }
+  return found ? fmt::format("; the optimizer {} has it: {}(lr=…, {}=…)", found->name, found->name, option)
+               : "";
+}
+
 OptimizerChoice choose_optimizer(const OptimizerEntry& optimizer, const Attributes& given) {
-  const Options options(optimizer.name, optimizer.options, given);
+  const Options options(optimizer.name, optimizer.options, given, optimizer_with);
   const std::string name(optimizer.name);
   OptimizerChoice choice;
   choice.text = optimizer.text;
@@ -289,7 +306,7 @@ RuleChoice choose_rule(std::string_view kind, std::span<const RuleEntry> entries
     for (const RuleEntry& known : entries) names.emplace_back(known.name);
     fail(ErrorClass::Usage, {}, "catalog.unknown",
          fmt::format("no {0} '{1}'; {0}s are {2}{3}", kind, name, fmt::join(names, ", "),
-                     did_you_mean(name, names)));
+                     did_you_mean_choice(name, names)));
   }
   const Options options(entry->name, entry->options, given);
   RuleChoice choice;

@@ -63,9 +63,42 @@ std::optional<std::string> nearest_name(std::string_view wanted, std::span<const
   return *best;
 }
 
+namespace {
+
+// "bce" of "binary_cross_entropy"; empty for one word.
+std::string initials(std::string_view name) {
+  std::string letters;
+  for (std::size_t at = 0; at < name.size(); ++at)
+    if (name[at] != '_' && (at == 0 || name[at - 1] == '_')) letters += name[at];
+  return letters.size() > 1 ? lower(letters) : std::string();
+}
+
+std::string question(const std::optional<std::string>& name) {
+  return name ? fmt::format("; did you mean '{}'?", *name) : std::string();
+}
+
+}  // namespace
+
+std::optional<std::string> nearest_choice(std::string_view wanted, std::span<const std::string> choices) {
+  if (std::optional<std::string> nearest = nearest_name(wanted, choices)) return nearest;
+  constexpr std::size_t least_letters = 3;
+  const std::string beginning = lower(wanted);
+  const std::string* found = nullptr;
+  for (const std::string& choice : choices) {
+    if (!beginning.empty() && initials(choice) == beginning) return choice;
+    if (beginning.size() >= least_letters && lower(choice).starts_with(beginning) &&
+        (!found || choice.size() < found->size()))
+      found = &choice;
+  }
+  return found ? std::optional(*found) : std::nullopt;
+}
+
+std::string did_you_mean_choice(std::string_view wanted, std::span<const std::string> choices) {
+  return question(nearest_choice(wanted, choices));
+}
+
 std::string did_you_mean(std::string_view wanted, std::span<const std::string> candidates) {
-  std::optional<std::string> nearest = nearest_name(wanted, candidates);
-  return nearest ? fmt::format("; did you mean '{}'?", *nearest) : std::string();
+  return question(nearest_name(wanted, candidates));
 }
 
 }  // namespace relish

@@ -45,7 +45,9 @@ std::optional<std::string> wrong_label(const DataSet& data, const Tensor& labels
     return fmt::format(
         "{}: found the label {} in row {} of the targets; expected 0 to {}{}", data.name, label, i / in_row,
         classes - 1,
-        judgement.ignored_label ? fmt::format(", or {}, which is left out", *judgement.ignored_label) : "");
+        (judgement.ignored_label ? fmt::format(", or {}, which is left out", *judgement.ignored_label) : "") +
+            (classes == 1 ? "; for one column of predictions the loss is binary_cross_entropy_with_logits"
+                          : ""));
   }
   return std::nullopt;
 }

@@ -203,7 +203,8 @@ void check_metric_names(const std::vector<Metric>& metrics) {
     const bool known = std::find(metric_names().begin(), metric_names().end(), name) != metric_names().end();
     if (metrics[i].function.empty() && !known) {
       fail(ErrorClass::Usage, {}, "metric.unknown",
-           fmt::format("unknown metric '{}'{}", printable(name), did_you_mean(name, metric_names())));
+           fmt::format("unknown metric '{}'; metrics are {}{}", printable(name),
+                       fmt::join(metric_names(), ", "), did_you_mean_choice(name, metric_names())));
     }
     for (std::size_t j = 0; j < i; ++j) {
       if (metrics[j].name != name) continue;

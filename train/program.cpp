@@ -57,16 +57,16 @@ ColumnBinding::ColumnBinding(const ModulePtr& module, std::string_view function,
                                        parameter.name(), data.name)});
   }
   fail(ErrorClass::Usage, data.place, "train.columns",
-       fmt::format("{}: found {}; expected {} for the parameters of {} that have no value: {}", data.name,
-                   counted(columns, with_targets ? "tensor" : "input"), column_parameters_.size(), function,
-                   name_list(column_parameters_)),
+       fmt::format("{}: found {}; expected {} for the parameters {}that have no value: {}", data.name,
+                   counted(columns, with_targets ? "tensor" : "input"), column_parameters_.size(),
+                   roles ? "" : fmt::format("of {} ", function), name_list(column_parameters_)),
        std::move(notes));
 }
 
 namespace {
 
 // What gives a column of numbers the shape that is taken, where one dimension of 1 makes the difference.
-std::string hint_of_shape(const Tensor& found, const Type& wanted) {
+std::string hint_of_shape(const Tensor& found, const Type& wanted, bool targets) {
   const TensorType* type = wanted.tensor();
   if (!type || !type->shape) return "";
   const auto is_one = [](const Scalar& dim) { return dim.as_int() == 1; };
@@ -74,6 +74,10 @@ std::string hint_of_shape(const Tensor& found, const Type& wanted) {
     return "; y.reshape((-1, 1)) of it has that shape";
   if (found.rank() == 2 && found.shape()[1] == 1 && type->rank == 1)
     return "; y.reshape((-1,)) of it has that shape";
+  // Labels of positions, whose classes are where PyTorch's losses have them.
+  if (targets && type->dtype == DType::Int64 && found.rank() > 1 && type->rank == found.rank())
+    return "; the predictions have their classes on axis 1: where they are on the last one, R.permute_dims(y, [0, 2, "
+           "1]) puts them there, or the model gives rows, R.reshape(y, (-1, classes)), for targets (-1,)";
   return "";
 }
 
@@ -100,7 +104,7 @@ void ColumnBinding::check_fit(std::span<const Tensor> columns, const DataSet& da
   if (!named && rows != data.rows())
     first.note(fmt::format("a batch has {} of the {} rows", rows, data.rows()));
   if (const Value& value = values[fault->argument]; !named && value.is_tensor())
-    first.message += hint_of_shape(value.tensor(), parameters[fault->argument].type());
+    first.message += hint_of_shape(value.tensor(), parameters[fault->argument].type(), targets);
   throw std::move(fault->failure);
 }
 

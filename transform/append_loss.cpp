@@ -19,12 +19,29 @@
 namespace relish {
 namespace {
 
+// Parameters that leave open what the result is.
+std::vector<DiagnosticNote> notes_of_open_parameters(const Function& function) {
+  std::vector<DiagnosticNote> notes;
+  for (const Var& param : function.params) {
+    const TensorType* tensor = param.type().tensor();
+    if (!tensor || (tensor->dtype && tensor->rank >= 0)) continue;
+    notes.push_back(
+        {param.span(),
+         fmt::format("parameter '{}' has no {}; expected one such as {}", param.name(),
+                     tensor->dtype ? "shape" : "dtype",
+                     tensor->shape ? print(Type(TensorType{DType::Float32, tensor->shape, tensor->rank}))
+                                   : "R.Tensor((2, 3), \"float32\")")});
+  }
+  return notes;
+}
+
 // The type of the predictions of a library loss.
-const TensorType& predictions_type(const Expr& output, const std::string& function, Span span) {
+const TensorType& predictions_type(const Expr& output, const Function& function, Span span) {
   const TensorType* tensor = output.type().tensor();
   if (!tensor || !tensor->dtype || !is_float(*tensor->dtype)) {
     fail(ErrorClass::Type, span, "append_loss.output",
-         fmt::format("{} returns {}; a loss needs a floating tensor", function, print(output.type())));
+         fmt::format("{} returns {}; a loss needs a floating tensor", function.name, print(output.type())),
+         tensor && tensor->dtype ? std::vector<DiagnosticNote>() : notes_of_open_parameters(function));
   }
   return *tensor;
 }
@@ -57,7 +74,7 @@ const LossEntry& loss_entry(const NamedSpec& spec) {
   if (const LossEntry* entry = find_loss(spec.name)) return *entry;
   fail(ErrorClass::Usage, {}, "loss.unknown",
        fmt::format("no loss '{}'; losses are {}{}", spec.name, fmt::join(loss_names(), ", "),
-                   did_you_mean(spec.name, loss_names())));
+                   did_you_mean_choice(spec.name, loss_names())));
 }
 
 // Writes the calls of a loss of the library into the new function.
@@ -236,7 +253,7 @@ Module append_loss(const Module& module, std::string_view name, const AppendLoss
   }
   std::optional<LibraryLoss> library;
   if (!options.loss_function)
-    library.emplace(builder, result, options.loss, predictions_type(outputs[0], function->name, span));
+    library.emplace(builder, result, options.loss, predictions_type(outputs[0], *function, span));
   std::vector<Expr> args(outputs.begin(), outputs.begin() + options.outputs);
   for (const auto& [extra_name, type] :
        library ? library->extra() : extra_of_user_loss(options, outputs, consumed, span)) {

@@ -23,7 +23,7 @@ const OptimizerEntry& optimizer_entry(const NamedSpec& spec) {
   if (!entry) {
     fail(ErrorClass::Usage, {}, "optimizer.unknown",
          fmt::format("no optimizer '{}'; optimizers are {}{}", spec.name, fmt::join(optimizer_names(), ", "),
-                     did_you_mean(spec.name, optimizer_names())));
+                     did_you_mean_choice(spec.name, optimizer_names())));
   }
   return *entry;
 }

@@ -198,11 +198,12 @@ Module with_loss_of_model(const Module& module, const std::string& form, const s
   const Type& first = fields && !fields->fields.empty() ? fields->fields.front() : source->result_type;
   const TensorType* tensor = first.tensor();
   if (!tensor || tensor->rank != 0 || !tensor->dtype || !is_float(*tensor->dtype)) {
-    fail(ErrorClass::Type, source->result_span.known() ? source->result_span : source->span,
-         "setup_trainer.loss",
-         fmt::format("{} returns {}; without the option loss its first result must be the loss, a floating "
-                     "tensor of rank 0",
-                     form, print(source->result_type)));
+    fail(ErrorClass::Type, {}, "setup_trainer.loss",
+         fmt::format(
+             "the option loss is missing; write loss=\"mse\" or another (without it the first result of "
+             "{} must be its loss, a floating tensor of rank 0; found {})",
+             form, print(source->result_type)),
+         {{source->result_span.known() ? source->result_span : source->span, "the result"}});
   }
   Function loss = copy_with_fresh_vars(*source);
   loss.name = name;

@@ -311,6 +311,25 @@ ScriptValue ScriptCalls::call_namespace(const std::string& path, const std::vect
   return operators_.call(name, arguments, span);
 }
 
+namespace {
+
+// What gives the states that a function of a trainer takes as this argument; empty for other arguments.
+std::string origin_of_states(const FunctionReference& function, std::size_t argument) {
+  const FunctionPtr called = function.module->function(function.name);
+  const std::optional<RoleSignature> roles = called ? roles_of(*called) : std::nullopt;
+  if (!roles || argument >= roles->params.size() || roles->params[argument].role != Role::States) return {};
+  for (const std::string& name : function.module->names()) {
+    const FunctionPtr init = function.module->function(name);
+    const std::optional<RoleSignature> of_init = init ? roles_of(*init) : std::nullopt;
+    if (of_init && of_init->kind == "optimizer_init" &&
+        same_type(init->result_type, called->params[argument].type()))
+      return fmt::format("{}.{}(params) gives the first states", function.module->name, name);
+  }
+  return {};
+}
+
+}  // namespace
+
 ScriptValue ScriptCalls::call_function(const FunctionReference& function, std::vector<NamedValue> arguments,
                                        Span span) {
   std::vector<CallParameter> parameters = call_parameters(*function.module, function.name);
@@ -321,12 +340,18 @@ ScriptValue ScriptCalls::call_function(const FunctionReference& function, std::v
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     places.push_back(given[i]->span);
     const Type& wanted = parameters[i].type;
-    const bool takes_functions = wanted.function() || wanted.as<AnyType>() || wanted.as<TupleType>();
-    const ScriptValue tree = trees.argument(i, given[i]->value, given[i]->span);
-    const ScriptValue argument =
-        takes_functions ? function_values_.as_values(tree, session_.evaluator(), given[i]->span) : tree;
-    values.push_back(to_runtime(argument, wanted, given[i]->span,
-                                fmt::format("argument '{}' of {}", parameters[i].name, function.name)));
+    try {
+      const bool takes_functions = wanted.function() || wanted.as<AnyType>() || wanted.as<TupleType>();
+      const ScriptValue tree = trees.argument(i, given[i]->value, given[i]->span);
+      const ScriptValue argument =
+          takes_functions ? function_values_.as_values(tree, session_.evaluator(), given[i]->span) : tree;
+      values.push_back(to_runtime(argument, wanted, given[i]->span,
+                                  fmt::format("argument '{}' of {}", parameters[i].name, function.name)));
+    } catch (Failure& failure) {
+      const std::string origin = origin_of_states(function, i);
+      if (!origin.empty()) failure.note({}, origin);
+      throw;
+    }
   }
   // A donated value must have no other holder.
   GivenParams gives;

@@ -146,7 +146,7 @@ void take_named(Invocation& invocation, NamedValue argument, const std::vector<s
       invocation.call_arguments.emplace_back(std::move(argument.name), std::move(argument.value));
       return;
     }
-    unknown_option(command.name, options, argument.name, argument.span);
+    unknown_option(command.name, options, argument.name, argument.span, &argument.value);
   }
   if (invocation.given(argument.name)) {
     fail(ErrorClass::Usage, argument.span, "command.option",
@@ -177,8 +177,11 @@ ScriptValue ScriptCalls::call_command(const Command& command, std::vector<NamedV
       invocation.call_arguments.emplace_back("", std::move(argument.value));
     } else {
       if (invocation.arguments.size() == command.more_arguments) {
+        const auto next = std::find_if(option_names.begin(), option_names.end(),
+                                       [&](const std::string& name) { return !invocation.given(name); });
         fail(ErrorClass::Usage, argument.span, "command.arguments",
-             fmt::format("{}: found {} without a name{}", command.name, describe(argument.value),
+             fmt::format("{}: found {} without a name{}{}", command.name, describe(argument.value),
+                         next == option_names.end() ? "" : fmt::format("; write {}=… if it is that", *next),
                          takes_words(option_names)));
       }
       invocation.arguments.push_back(std::move(argument.value));

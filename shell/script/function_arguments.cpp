@@ -77,8 +77,9 @@ std::vector<const NamedValue*> placed_arguments(const std::string& function,
 }
 
 void unknown_option(std::string_view command, const std::vector<std::string>& options,
-                    const std::string& given, Span span) {
-  std::string hint = foreign_option_hint(given, options);
+                    const std::string& given, Span span, const ScriptValue* value) {
+  const bool short_value = value && (value->as<std::int64_t>() || value->as<double>() || value->string());
+  std::string hint = foreign_option_hint(given, options, short_value ? brief_text(*value) : std::string());
   if (hint.empty()) hint = takes_words(options) + did_you_mean(given, options);
   fail(ErrorClass::Usage, span, "command.option",
        fmt::format("{}: unknown option '{}'{}", command, given, hint));

@@ -204,7 +204,9 @@ std::string describe(const ScriptValue& value) {
     return fmt::format("the function '{}'", function->name);
   if (const auto* object = value.as<std::shared_ptr<const ObjectValue>>()) return (*object)->describe();
   if (const ScriptFunction* function = value.script_function())
-    return fmt::format("the {} '{}'", function->text ? "function" : "built-in", function->name);
+    return function->text
+               ? fmt::format("the function '{}' of the script, without @R.function", function->name)
+               : fmt::format("the built-in '{}'", function->name);
   std::string_view name = kind_name(value);
   return fmt::format("{} {}", name == "int" ? "an" : "a", name);
 }

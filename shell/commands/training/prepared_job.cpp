@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "runtime/format.h"
+#include "shell/commands/training/data_parameters.h"
 #include "shell/commands/training/data_types.h"
 #include "shell/commands/training/step_budget.h"
 #include "shell/commands/training/trainer_options.h"
@@ -211,6 +212,10 @@ PreparedJob prepare_job(const Invocation& invocation, const std::string& functio
   if (program.returns_loss && !columns.named()) {
     const std::size_t count = std::min(model.params.size(), columns.columns.size());
     for (std::size_t i = 0; i < count; ++i) setup.data.push_back(model.params[i].name());
+  } else if (columns.named()) {
+    check_data_names(invocation, columns, model, setup);
+  } else if (columns.columns.size() > 2) {
+    setup.data = inputs_by_count(*invocation.module, model, setup, columns, parameter_values(invocation));
   }
   Module made = setup_trainer(*invocation.module, function, setup);
   const ModelParameters changed = parameters_of_trainer(*invocation.module, model, setup);

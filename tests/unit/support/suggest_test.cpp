@@ -29,3 +29,23 @@ TEST_CASE("unlike names do not") {
 
 }  // namespace
 }  // namespace relish
+
+TEST_CASE("choices: initials and beginnings stand for names of a closed list, behind what is near") {
+  const std::vector<std::string> names = {"binary_cross_entropy",
+                                          "binary_cross_entropy_with_logits",
+                                          "mse",
+                                          "xavier_uniform",
+                                          "xavier_normal",
+                                          "accuracy"};
+  CHECK(relish::nearest_choice("bce", names) == "binary_cross_entropy");
+  CHECK(relish::nearest_choice("BCE", names) == "binary_cross_entropy");
+  CHECK(relish::nearest_choice("xavier", names) == "xavier_normal");
+  CHECK(relish::nearest_choice("acc", names) == "accuracy");
+  CHECK(relish::nearest_choice("mce", names) == "mse");
+  CHECK_FALSE(relish::nearest_choice("ac", names));
+  CHECK_FALSE(relish::nearest_choice("m", names));
+  CHECK_FALSE(relish::nearest_choice("bc", names));
+  CHECK_FALSE(relish::nearest_choice("", names));
+  CHECK_FALSE(relish::nearest_name("bce", names));
+  CHECK(relish::did_you_mean_choice("acc", names) == "; did you mean 'accuracy'?");
+}

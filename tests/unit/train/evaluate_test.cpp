@@ -93,8 +93,9 @@ TEST_CASE("what accuracy cannot judge is refused") {
         "DataError: accuracy: found predictions float32 (4, 1) and targets float32 (4, 2); expected a number "
         "of "
         "one column for each row");
-  CHECK(failure_of([&] { check_metric_names({"accuracy", "acuracy"}); }) ==
-        "UsageError: unknown metric 'acuracy'; did you mean 'accuracy'?");
+  CHECK(
+      failure_of([&] { check_metric_names({"accuracy", "acuracy"}); }) ==
+      "UsageError: unknown metric 'acuracy'; metrics are accuracy, loss, mae, mse, perplexity, r2, top_k; did you mean 'accuracy'?");
 }
 
 TEST_CASE("the mean loss weighs batches by their rows") {

@@ -146,7 +146,7 @@ TEST_CASE("what does not fit is refused before the first step and before a folde
   TrainOptions options;
   DataSet two = {{data.inputs[0], data.inputs[0]}, data.targets};
   CHECK(refusal(two, options) ==
-        "UsageError: data: found 3 tensors; expected 2 for the parameters of train_step that have no value: "
+        "UsageError: data: found 3 tensors; expected 2 for the parameters that have no value: "
         "x, targets");
   CHECK(refusal({{data.inputs[0]}, {Tensor::zeros(DType::Float64, {12, 2})}}, options)
             .starts_with("DataError: "));
@@ -159,7 +159,9 @@ TEST_CASE("what does not fit is refused before the first step and before a folde
   CHECK(refusal(data, options) == "UsageError: found batch_size 0; expected a positive number");
   options.batch_size = 4;
   options.metrics = {"precision"};
-  CHECK(refusal(data, options) == "UsageError: unknown metric 'precision'");
+  CHECK(
+      refusal(data, options) ==
+      "UsageError: unknown metric 'precision'; metrics are accuracy, loss, mae, mse, perplexity, r2, top_k");
   options.metrics = {};
   options.parameters = {{"ww", Tensor::zeros(DType::Float64, {2, 1})}};
   CHECK(refusal(data, options) == "UsageError: params: no parameter 'ww'; did you mean 'w'?");
