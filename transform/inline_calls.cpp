@@ -105,6 +105,12 @@ class ModuleInliner {
 
   Module run() { return inlined() ? eliminate_dead_code(result_) : result_; }
 
+  // With functions that nothing reaches any more.
+  Module run_alone() {
+    inlined();
+    return std::move(result_);
+  }
+
   // With bindings that nobody uses.
   Module run_for_compilation() {
     inlined();
@@ -207,6 +213,18 @@ Module with_single_calls_inlined(const Module& module) {
   Module result = ModuleInliner(module, &once).run_for_compilation();
   verify_after(result, "inline");
   return result;
+}
+
+Module with_function_values_inlined(const Module& module) {
+  std::unordered_set<std::string> taking;
+  for (const GlobalFunction& global : module.functions) {
+    const auto* function = std::get_if<FunctionPtr>(&global);
+    if (!function) continue;
+    bool takes = (*function)->result_type.function() != nullptr;
+    for (const Var& param : (*function)->params) takes = takes || param.type().function();
+    if (takes) taking.insert((*function)->name);
+  }
+  return taking.empty() ? module : ModuleInliner(module, &taking).run_alone();
 }
 
 Module inline_calls(const Module& module) {

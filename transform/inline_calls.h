@@ -17,4 +17,8 @@ Module inline_calls(const Module& module);
 // apart; other bindings stay, also those that nobody uses.
 Module with_single_calls_inlined(const Module& module);
 
+// The same of functions that take or give functions alone, so that what they are handed is seen where it is
+// called.
+Module with_function_values_inlined(const Module& module);
+
 }  // namespace relish

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "ir/rewriting/rewrite.h"
 #include "loops/extremes.h"
 
 namespace relish {

@@ -41,10 +41,7 @@ class BodyCopier {
             inline_call(builder_, job_.module, job_.module, *inlined, value.as<FunctionCall>()->args));
         continue;
       }
-      const Binding copy = copy_binding(binding, made_.vars);
-      builder_.append(copy);
-      if (const auto* nested = copy.value().as<FunctionExpr>())
-        nested_.insert_or_assign(copy.var().id(), nested->function);
+      builder_.append(copy_binding(binding, made_.vars));
     }
     made_.result = substitute(function.result, made_.vars);
     builder_.end_block();
@@ -81,24 +78,20 @@ class BodyCopier {
     if (job_.user_gradient_of(call)) return nullptr;
     if (const auto* global = call.callee.as<GlobalRef>()) {
       const FunctionPtr function = job_.module.function(global->name);
-      return function && job_.pairs->is_inlined(*function) ? function : nullptr;
+      return function && job_.pairs->is_inlined(*function) ? job_.body_of(*function) : nullptr;
     }
-    const Expr callee = substitute(call.callee, made_.vars);
-    const Var* var = callee.as_var();
-    const auto nested = var ? nested_.find(var->id()) : nested_.end();
-    return nested == nested_.end() ? nullptr : nested->second;
+    return nullptr;
   }
 
   GradientJob& job_;
   FunctionBuilder& builder_;
   BodyCopy made_;
-  std::unordered_map<std::uint64_t, FunctionPtr> nested_;  // by the variable that they are bound to
 };
 
 }  // namespace
 
 BodyCopy copy_body(GradientJob& job, const Function& function, FunctionBuilder& builder) {
-  return BodyCopier(job, builder).run(function);
+  return BodyCopier(job, builder).run(*job.body_of(function));
 }
 
 }  // namespace relish

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <unordered_map>
 #include <vector>
 
 #include "ir/nodes/builder.h"
@@ -19,8 +18,8 @@ struct BodyCopy {
   VarMap vars;  // of the function's variables
 };
 
-// Calls of nested functions are inlined, and calls of functions in which types say less than the
-// arguments may, where they do not reach themselves. Other calls stay: they are differentiated as pairs.
+// Calls of functions in which types say less than the arguments may are inlined where they do not reach
+// themselves. Other calls stay: they are differentiated as pairs.
 BodyCopy copy_body(GradientJob& job, const Function& function, FunctionBuilder& builder);
 
 }  // namespace relish

@@ -201,7 +201,7 @@ bool CallPairs::reaches_itself(const std::string& name) {
     CallGraph calls;
     for (const GlobalFunction& global : job_.module.functions)
       if (const auto* function = std::get_if<FunctionPtr>(&global))
-        calls.emplace((*function)->name, global_references(**function));
+        calls.emplace((*function)->name, global_references(*job_.body_of(**function)));
     cyclic_ = on_cycles(calls);
   }
   return cyclic_->contains(name);
@@ -213,7 +213,7 @@ bool CallPairs::is_inlined(const Function& function) {
   const auto open = [](const Type& type) { return type.function() || !fully_known(type); };
   bool any = open(function.result_type);
   for (const Var& param : function.params) any = any || open(param.type());
-  for_each_binding(function, [&](const Binding& binding) {
+  for_each_binding(*job_.body_of(function), [&](const Binding& binding) {
     any = any || (has_floats(binding.var().type()) && open(binding.var().type()));
   });
   known->second = any && !reaches_itself(function.name);

@@ -34,7 +34,7 @@ DifferentiatedFunction::DifferentiatedFunction(const Module& module, const Funct
   for (const Var& param : body.params) params_by_name_[param.name()] = Expr(param);
   by_name_ = params_by_name_;
   // A variable that shadows a parameter leaves the name to the parameter.
-  for (const Binding& binding : all_bindings(source))
+  for (const Binding& binding : all_bindings(*job.body_of(source)))
     if (!params_by_name_.contains(binding.var().name()))
       by_name_[binding.var().name()] = body.vars.at(binding.var().id());
 }
@@ -153,6 +153,7 @@ Module DifferentiatedFunction::with(const std::string& name, std::vector<Var> pa
   Module whole = job.module;
   if (whole.find(made.name)) whole.remove(made.name);
   whole.set(without_marks(std::move(made)));
+  job.leave_out_unused(whole);
   return whole;
 }
 

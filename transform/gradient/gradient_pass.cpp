@@ -2,6 +2,7 @@
 #include "transform/gradient/gradient_pass.h"
 
 #include "ir/calls/roles.h"
+#include "ir/printer/reserved_names.h"
 #include "ir/verify/verify.h"
 #include "transform/gradient/path_account.h"
 #include "transform/gradient/recomputation.h"

@@ -5,10 +5,52 @@
 
 #include "ir/operators/op.h"
 #include "ir/rewriting/regions.h"
+#include "transform/gradient/named_sizes.h"
+#include "transform/gradient/plain_calls.h"
 #include "transform/gradient/rules.h"
 #include "transform/rebuild.h"
 
 namespace relish {
+
+GradientJob::GradientJob(const Module& source) : module(source), user_gradients_(user_gradients(source)) {
+  PlainFunctions plain = with_plain_calls(source);
+  plain_ = std::move(plain.bodies);
+  for (const FunctionPtr& function : plain.added) {
+    lifted_.push_back(function->name);
+    module.set(function);
+  }
+}
+
+FunctionPtr GradientJob::body_of(const Function& function) {
+  const auto [place, first] = bodies_.try_emplace(function.name);
+  if (!first) return place->second;
+  const auto plain = plain_.find(function.name);
+  FunctionPtr body = plain == plain_.end() ? module.function(function.name) : plain->second;
+  if (!body) body = std::make_shared<const Function>(function);
+  return place->second = with_named_sizes(body);
+}
+
+void GradientJob::leave_out_unused(Module& made) const {
+  if (lifted_.empty()) return;
+  std::unordered_set<std::string> mentioned;
+  std::vector<std::string> pending;
+  const auto enter = [&](const Function& function) {
+    for (std::string& name : global_references(function))
+      if (mentioned.insert(name).second) pending.push_back(std::move(name));
+  };
+  const std::unordered_set<std::string> lifted(lifted_.begin(), lifted_.end());
+  for (const GlobalFunction& global : made.functions)
+    if (const auto* function = std::get_if<FunctionPtr>(&global);
+        function && !lifted.contains((*function)->name))
+      enter(**function);
+  while (!pending.empty()) {
+    const std::string name = std::move(pending.back());
+    pending.pop_back();
+    if (const FunctionPtr function = lifted.contains(name) ? made.function(name) : nullptr) enter(*function);
+  }
+  for (const std::string& name : lifted_)
+    if (!mentioned.contains(name) && made.find(name)) made.remove(name);
+}
 
 FunctionPtr GradientJob::user_gradient_of(const std::string& name) const {
   const auto known = user_gradients_.find(name);

@@ -20,7 +20,7 @@ class CallPairs;
 class PathAccount;
 
 struct GradientJob {
-  explicit GradientJob(const Module& source) : module(source), user_gradients_(user_gradients(source)) {}
+  explicit GradientJob(const Module& source);
   GradientJob(const GradientJob&) = delete;
   GradientJob& operator=(const GradientJob&) = delete;
 
@@ -49,6 +49,12 @@ struct GradientJob {
   };
   std::optional<Written> written_for(const Expr& value) const;
 
+  // The function as differentiation reads it: its calls are calls of functions of the module, and sizes have
+  // names.
+  FunctionPtr body_of(const Function& function);
+  // Takes functions out of the module that were made of nested ones and that nothing mentions.
+  void leave_out_unused(Module& made) const;
+
   // Whether the symbol is a parameter that may be any number, not a size.
   bool is_scalar_param(const ScalarVar& symbol) const;
   // Whether a leaf, or a field of a tuple of leaves, hangs on a wanted variable.
@@ -59,6 +65,9 @@ struct GradientJob {
 
  private:
   std::unordered_map<std::string, FunctionPtr> user_gradients_;
+  std::unordered_map<std::string, FunctionPtr> plain_;   // that read otherwise than in the module
+  std::unordered_map<std::string, FunctionPtr> bodies_;  // those that were asked for, by name
+  std::vector<std::string> lifted_;                      // functions that nested ones became
 };
 
 }  // namespace relish

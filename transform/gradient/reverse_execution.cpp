@@ -51,8 +51,6 @@ class ReverseExecution {
     const Stmt there = substitute(forward(plain.body), {}, own_);
     const Stmt back = substitute(backward(plain.body), {}, own_);
     sized_ = tapes_.sized();
-    for (Obstacle& each : sized_.obstacles) obstacles.push_back(std::move(each));
-    if (!obstacles.empty()) return std::nullopt;
     std::vector<Stmt> body = copies_;
     const std::vector<Stmt> start = tapes_.start(function_.span);
     body.insert(body.end(), start.begin(), start.end());
@@ -161,6 +159,8 @@ class ReverseExecution {
       tapes_.enter(*node);
       made.body = forward(node->body);
       tapes_.leave();
+      if (keeps_bounds(stmt, *node))
+        return seq({bounds_pushed(*node, span), make_stmt(std::move(made), span)}, span);
       return is_nothing(made.body) ? made.body : make_stmt(std::move(made), span);
     }
     if (const auto* node = stmt.as<IfStmt>()) {
@@ -180,10 +180,41 @@ class ReverseExecution {
     if (!store || !needs_.recomputed.contains(store->buffer.id())) return seq({}, span);
     std::vector<Stmt> body;
     if (needs_.restored.contains(store->buffer.id())) {
+      for (const Scalar& index : store->indices)
+        if (reads(index, store->buffer))
+          body.push_back(number_pushed(index, store->buffer.name() + "_place", span));
       body.push_back(tapes_.push(tape_of(store->buffer), load(store->buffer, store->indices), span));
     }
     body.push_back(stmt);
     return seq(std::move(body), span);
+  }
+
+  // A whole number that the way back cannot compute: on a tape of its own, by where it stands in the text.
+  Stmt number_pushed(const Scalar& number, const std::string& name, Span span) {
+    const Buffer& tape = tapes_.of(&number, DType::Int64, [&] { return fresh_name(name); }, span);
+    return tapes_.push(tape, cast(DType::Int64, number), span);
+  }
+  Scalar number_popped(const Scalar& number, std::vector<Stmt>& before, Span span) {
+    const Buffer& tape = *tapes_.find(&number);
+    before.push_back(tapes_.pop(tape, span));
+    return cast(number.dtype(), tapes_.top_of(tape));
+  }
+
+  bool keeps_bounds(const Stmt& stmt, const For& loop) const {
+    return needs_.matters(stmt) && needs_.computes_bounds(loop);
+  }
+  static std::vector<const Scalar*> bounds_of(const For& loop) {
+    std::vector<const Scalar*> bounds;
+    for (const Scalar* bound : {&loop.begin, &loop.extent, &loop.step})
+      if (bound->defined()) bounds.push_back(bound);
+    return bounds;
+  }
+  Stmt bounds_pushed(const For& loop, Span span) {
+    std::vector<Stmt> pushes;
+    for (const Scalar* bound : bounds_of(loop))
+      if (needs_.reads_written(*bound))
+        pushes.push_back(number_pushed(*bound, loop.var.name() + "_bound", span));
+    return seq(std::move(pushes), span);
   }
 
   // A while whose rounds are gone through backwards is counted.
@@ -228,7 +259,19 @@ class ReverseExecution {
       for (auto it = node->body.rbegin(); it != node->body.rend(); ++it) body.push_back(backward(*it));
       return seq(std::move(body), span);
     }
-    if (const auto* node = stmt.as<For>()) return loop_back(*node, span);
+    if (const auto* node = stmt.as<For>()) {
+      if (!keeps_bounds(stmt, *node)) return loop_back(*node, *node, span);
+      std::vector<Stmt> body;
+      For known = *node;
+      for (Scalar* bound : {&known.begin, &known.extent, &known.step}) {
+        const Scalar* own = bound == &known.begin    ? &node->begin
+                            : bound == &known.extent ? &node->extent
+                                                     : &node->step;
+        if (own->defined() && needs_.reads_written(*own)) *bound = number_popped(*own, body, span);
+      }
+      body.push_back(loop_back(*node, known, span));
+      return seq(std::move(body), span);
+    }
     if (const auto* node = stmt.as<While>()) return while_back(*node, stmt, span);
     if (const auto* node = stmt.as<IfStmt>()) {
       const Stmt first = backward(node->then_body), second = backward(node->else_body);
@@ -242,7 +285,8 @@ class ReverseExecution {
     return store_back(*stmt.as<Store>(), span);
   }
 
-  Stmt loop_back(const For& node, Span span) {
+  // With the bounds of `node`, which may come off a tape.
+  Stmt loop_back(const For& loop, const For& node, Span span) {
     const DType dtype = node.var.dtype();
     Scalar rounds = node.extent;
     const Scalar one = int_literal(dtype, 1);
@@ -251,15 +295,18 @@ class ReverseExecution {
     Scalar last = rounds - one - use(var);
     if (node.step.defined()) last = last * node.step;
     const Scalar index = canonical(node.begin + last);
-    return loop_over(node, var, rounds, substitute(backward(node.body), {{node.var.id(), index}}), span);
+    return loop_over(node, var, rounds, substitute(backward(loop.body), {{node.var.id(), index}}), span);
   }
 
   Stmt store_back(const Store& node, Span span) {
     std::vector<Stmt> body;
     if (needs_.restored.contains(node.buffer.id())) {
+      std::vector<Scalar> places;
+      for (const Scalar& index : node.indices)
+        places.push_back(reads(index, node.buffer) ? number_popped(index, body, span) : index);
       const Buffer& tape = tape_of(node.buffer);
       body.push_back(tapes_.pop(tape, span));
-      body.push_back(make_stmt(Store{node.buffer, node.indices, tapes_.top_of(tape)}, span));
+      body.push_back(make_stmt(Store{node.buffer, std::move(places), tapes_.top_of(tape)}, span));
     }
     const auto adjoint = adjoints_.find(node.buffer.id());
     if (!needs_.active.contains(node.buffer.id()) || adjoint == adjoints_.end())

@@ -46,7 +46,6 @@ class NeedsReader {
       compute(plain_.body);
       grows = made_.recomputed.size() > before;
     }
-    refuse_what_moves_itself();
     return std::move(made_);
   }
 
@@ -62,7 +61,6 @@ class NeedsReader {
     if (const auto* node = stmt.as<SeqStmt>()) {
       for (const Stmt& each : node->body) read_back(each);
     } else if (const auto* node = stmt.as<For>()) {
-      for (const Scalar& bound : {node->begin, node->extent, node->step}) need(bound, made_.restored);
       read_back(node->body);
     } else if (const auto* node = stmt.as<While>()) {
       read_back(node->body);
@@ -70,7 +68,8 @@ class NeedsReader {
       read_back(node->then_body);
       read_back(node->else_body);
     } else if (const auto* node = stmt.as<Store>()) {
-      for (const Scalar& index : node->indices) need(index, made_.restored);
+      for (const Scalar& index : node->indices)
+        if (!reads(index, node->buffer)) need(index, made_.restored);
       if (made_.active.contains(node->buffer.id())) read_partials(*node);
     }
   }
@@ -96,8 +95,9 @@ class NeedsReader {
       for (const Stmt& each : node->body) any = compute(each) || any;
       return any;
     }
+    // Bounds that were computed are put on a tape.
     if (const auto* node = stmt.as<For>()) {
-      const bool any = compute(node->body);
+      const bool any = compute(node->body) || (made_.matters(stmt) && made_.computes_bounds(*node));
       if (any)
         for (const Scalar& bound : {node->begin, node->extent, node->step}) need(bound, into);
       return any;
@@ -121,26 +121,6 @@ class NeedsReader {
     return true;
   }
 
-  // On the way back an index is read behind the store.
-  void refuse_what_moves_itself() {
-    for_each_stmt(plain_.body, [&](const Stmt& stmt) {
-      const auto* store = stmt.as<Store>();
-      if (!store || !made_.matters(stmt)) return;
-      for (const Scalar& index : store->indices)
-        for (const Access& load : loads_in(index))
-          if (*load.buffer == store->buffer)
-            made_.obstacles.push_back({stmt->span, "the place of this store is read from what it stores to"});
-    });
-    for_each_stmt(plain_.body, [&](const Stmt& stmt) {
-      const auto* loop = stmt.as<For>();
-      if (!loop || !(made_.matters(stmt) || compute(stmt))) return;
-      for (const Scalar& bound : {loop->begin, loop->extent, loop->step})
-        if (bound.defined() && made_.reads_written(bound))
-          made_.obstacles.push_back(
-              {stmt->span, "the bounds of this loop are computed by the prim_func itself"});
-    });
-  }
-
   const PlainStatements& plain_;
   ReverseNeeds made_;
   std::unordered_set<const ScalarNode*> told_;
@@ -152,6 +132,15 @@ bool ReverseNeeds::reads_written(const Scalar& scalar) const {
   const std::vector<Access> loads = loads_in(scalar);
   return std::any_of(loads.begin(), loads.end(),
                      [&](const Access& load) { return written.contains(load.buffer->id()); });
+}
+
+bool reads(const Scalar& index, const Buffer& buffer) {
+  const std::vector<Access> loads = loads_in(index);
+  return std::any_of(loads.begin(), loads.end(), [&](const Access& load) { return *load.buffer == buffer; });
+}
+
+bool ReverseNeeds::computes_bounds(const For& loop) const {
+  return reads_written(loop.begin) || reads_written(loop.extent) || reads_written(loop.step);
 }
 
 bool ReverseNeeds::matters(const Stmt& stmt) const {

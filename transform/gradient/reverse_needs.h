@@ -19,9 +19,13 @@ struct ReverseNeeds {
 
   // Whether the expression reads what is written.
   bool reads_written(const Scalar& scalar) const;
+  // Whether the bounds of the loop do.
+  bool computes_bounds(const For& loop) const;
   // Whether the statement holds something to go back through.
   bool matters(const Stmt& stmt) const;
 };
+// Whether the index of a store reads what it stores to: behind the store it may be another.
+bool reads(const Scalar& index, const Buffer& buffer);
 ReverseNeeds reverse_needs(const PlainStatements& plain, const std::vector<Buffer>& wrt);
 
 }  // namespace relish

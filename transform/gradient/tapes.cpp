@@ -1,9 +1,11 @@
-// Lengths of tapes: the most rounds of each loop around a push, multiplied.
+// Lengths of tapes: the most rounds of each loop around a push, multiplied; where the text does not tell
+// them, a run counts.
 #include "transform/gradient/tapes.h"
 
 #include <algorithm>
 #include <optional>
 
+#include "ir/rewriting/rewrite.h"
 #include "support/failure.h"
 
 namespace relish {
@@ -34,9 +36,16 @@ Scalar larger(const Scalar& a, const Scalar& b) {
   return prove_equal(a, b) ? a : max(a, b);
 }
 
-// The most rounds of the last of the loops, whatever those around it are at.
+bool reads_elements(const Scalar& scalar) {
+  bool found = false;
+  for_each_scalar(scalar, [&](const Scalar& each) { found = found || each.as<Load>(); });
+  return found;
+}
+
+// The most rounds of the last of the loops, whatever those around it are at; nothing where only a run tells.
 std::optional<Scalar> most_rounds(const std::vector<const For*>& loops, std::size_t which) {
   const For& loop = *loops[which];
+  if (reads_elements(loop.extent)) return std::nullopt;
   Scalar rounds = loop.extent;
   if (loop.step.defined())
     rounds = floor_div(loop.extent + loop.step - int_literal(loop.step.dtype(), 1), loop.step);
@@ -85,7 +94,7 @@ Stmt Tapes::push(const Buffer& place, const Scalar& value, Span span) {
     if (!loops_[i]) tape.counted = true;
     if (tape.counted) break;
     const std::optional<Scalar> rounds = most_rounds(loops_, i);
-    tape.unknown = tape.unknown || !rounds;
+    tape.counted = tape.counted || !rounds;
     if (rounds) count = count * *rounds;
   }
   tape.pushes.push_back(canonical(count));
@@ -119,8 +128,6 @@ Tapes::Sized Tapes::sized() const {
       result.sizes.emplace_back(each.place.name() + "_size", DType::Int64, span);
       result.counts.push_back(each.top);
       size = use(result.sizes.back());
-    } else if (each.unknown) {
-      result.obstacles.push_back({span, "how often this is computed is not known before the run"});
     }
     const Buffer made(each.place.name(), each.place.dtype(), {size}, "global", span);
     result.tapes.emplace(each.place.id(), made);

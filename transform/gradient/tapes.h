@@ -1,7 +1,7 @@
 // The tapes of a reverse execution: one for the overwritten values of each buffer, one for the sides that an
-// if took, one for the rounds of a while. Each is a buffer with a number of elements that are in use. How
-// long it gets is known from the loops around its pushes, or counted in a run of its own where a while is
-// around.
+// if took, one for the rounds of a while or of a loop whose bounds the run computes. Each is a buffer with a
+// number of elements that are in use. How long it gets is known from the loops around its pushes, or counted
+// in a run of its own where the text does not tell.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "ir/nodes/stmt.h"
-#include "transform/gradient/assignments.h"
 
 namespace relish {
 
@@ -33,13 +32,12 @@ class Tapes {
 
   // All tapes are empty.
   std::vector<Stmt> start(Span span) const;
-  // The buffers to allocate; those with a length of `sizes`, by number, when a while is around.
+  // The buffers to allocate; those with a length of `sizes`, by number, where a run counts.
   struct Sized {
     std::vector<Buffer> buffers;   // tapes with their lengths, and how much of each is in use
     BufferMap tapes;               // from the buffers that statements were made with
     std::vector<ScalarVar> sizes;  // lengths that a run counts
     std::vector<Buffer> counts;    // of those: how much is in use
-    std::vector<Obstacle> obstacles;
   };
   Sized sized() const;
 
@@ -48,7 +46,6 @@ class Tapes {
     Buffer place, top;
     std::vector<Scalar> pushes;  // how many each push makes
     bool counted = false;
-    bool unknown = false;
   };
   const Tape& tape(const Buffer& place) const;
 
