@@ -103,6 +103,7 @@ RangeProver::Opaque RangeProver::known_of(const Scalar& value) {
   if (node->op == BinaryOp::Min) {
     has_choices_ = true;
     result.at_most = {polynomial(node->a), polynomial(node->b)};
+    if (nonnegative(result.at_most[0]) && nonnegative(result.at_most[1])) result.low = Polynomial(0);
     return result;
   }
   const auto divisor = node->b.as_int();

@@ -8,6 +8,7 @@
 #include "loops/nest.h"
 #include "loops/reduction.h"
 #include "schedule/contraction_blocks.h"
+#include "schedule/contraction_shapes.h"
 #include "schedule/contraction_sides.h"
 
 namespace relish {
@@ -167,6 +168,37 @@ Contraction exchanged(const Contraction& contraction, RangeProver& prover) {
   return result;
 }
 
+// Batches of so many items at most may be the last columns, of sums for so many rows at least: each item is
+// copied as a number of its own.
+constexpr std::int64_t most_items = 64, least_rows_of_items = 16;
+
+// The same sums with the items of a batch as the last columns: whole vectors of them see the same place of
+// their images, however short those are and whatever their steps. None where rows of images are long enough.
+std::optional<Contraction> with_items_last(const Contraction& contraction,
+                                           const std::vector<const Axis*>& others, const Target& target,
+                                           RangeProver& prover) {
+  const std::int64_t lanes =
+      target.vector_bytes / static_cast<std::int64_t>(size_of(contraction.nest->store->buffer.dtype()));
+  if (others.size() != 1 || contraction.columns.size() < 2 ||
+      elements_of(contraction.rows) < least_rows_of_items)
+    return std::nullopt;
+  const auto items = others.front()->loop->extent.as_int();
+  if (!items || *items > most_items || *items % lanes != 0 ||
+      std::any_of(contraction.columns.begin(), contraction.columns.end(),
+                  [](const Axis* axis) { return !axis->loop->extent.as_int(); }))
+    return std::nullopt;
+  const bool steps = std::any_of(contraction.windows.begin(), contraction.windows.end(),
+                                 [](const WindowAxis& window) { return window.step != 1; });
+  if (contraction.windows.empty() || contraction.windows.front().column == others.front() ||
+      (!steps && elements_of({contraction.columns.back()}) % (2 * lanes) == 0))
+    return std::nullopt;
+  Contraction result = contraction;
+  std::rotate(result.columns.begin(), result.columns.begin() + 1, result.columns.end());
+  result.items_last = true;
+  find_windows(result, prover);
+  return result.windows.size() == result.columns.size() ? std::optional(std::move(result)) : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Contracted> contract(const Stmt& stmt, RangeProver& prover, const Target& target,
@@ -242,9 +274,14 @@ std::optional<Contracted> contract(const Stmt& stmt, RangeProver& prover, const 
   // alone leave small, so that a panel of the other factor serves them all.
   columns.insert(columns.begin(), others.begin(), others.end());
   Contraction contraction{&nest,          init,  left, right,       groups->batch, groups->left, columns,
-                          groups->summed, guard, term, guards_left, by_vectors,    {},           {}};
+                          groups->summed, guard, term, guards_left, by_vectors,    {},           {},
+                          false};
   find_windows(contraction, prover);
-  if (Contraction turned = exchanged(contraction, prover); takes_less_exchanged(contraction, turned, target))
+  auto last = with_items_last(contraction, others, target, prover);
+  if (last && shapes_of(*last, target).segment > 0)
+    contraction = std::move(*last);
+  else if (Contraction turned = exchanged(contraction, prover);
+           takes_less_exchanged(contraction, turned, target))
     contraction = std::move(turned);
   Contracted result{blocks_of(contraction, target), {}};
   if (const auto& extent = groups->left.front()->loop->extent; groups->left.size() == 1 && !extent.as_int())

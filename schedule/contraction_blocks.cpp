@@ -16,13 +16,13 @@
 
 #include <algorithm>
 
-#include "ir/rewriting/rewrite.h"
 #include "loops/digits.h"
 #include "schedule/block_text.h"
 #include "schedule/contraction_panels.h"
 #include "schedule/contraction_rows.h"
 #include "schedule/contraction_shapes.h"
 #include "schedule/contraction_turns.h"
+#include "schedule/window_copies.h"
 
 namespace relish {
 namespace {
@@ -68,21 +68,6 @@ std::int64_t joined_terms(ScalarMap& values, const BlockText& text, const Blocke
   return all;
 }
 
-// The value without zeros that are added to indices, and multiples of them.
-Scalar without_zeros(const Scalar& value) {
-  const auto is_zero = [](const Scalar& part) {
-    const auto* product = part.as<Binary>();
-    return part.as_int() == 0 || (product && product->op == BinaryOp::Mul && product->a.as_int() == 0);
-  };
-  return rewrite(value, [&](const Scalar& part) -> std::optional<Scalar> {
-    const auto* sum = part.as<Binary>();
-    const bool adds = sum && sum->op == BinaryOp::Add;
-    if (adds && is_zero(sum->a)) return sum->b;
-    return (adds || (sum && sum->op == BinaryOp::Sub)) && is_zero(sum->b) ? std::optional(sum->a)
-                                                                          : std::nullopt;
-  });
-}
-
 class ContractionWriter : private BlockText {
  public:
   ContractionWriter(const Contraction& contraction, const Target& target)
@@ -102,7 +87,7 @@ class ContractionWriter : private BlockText {
 
     if (shapes_.in_windows())
       windows_ = WindowPanel(*this, panel_name(contraction_.right, "right"), dtype_, contraction_.windows,
-                             shapes_.columns, shapes_.summed, shapes_.tile);
+                             shapes_.columns, shapes_.summed, shapes_.tile, shapes_.segment);
     else if (!shapes_.direct)
       right_ = Panel(*this, panel_name(contraction_.right, "right"), dtype_, shapes_.right, shapes_.columns,
                      shapes_.summed, shapes_.tile.columns(), shapes_.tile.lanes, shapes_.right_once);
@@ -124,6 +109,7 @@ class ContractionWriter : private BlockText {
     Stmt body = close(seq(std::move(part), span()), outside);
 
     std::vector<Stmt> block;
+    if (shapes_.in_windows()) block.push_back(cleared_panel(*this, windows_.buffer()));
     if (joins_) block.push_back(cleared());
     block.push_back(body);
     if (contraction_.guard.defined()) block.push_back(mended());
@@ -274,30 +260,27 @@ class ContractionWriter : private BlockText {
                                     behind.defined() ? if_then_else(behind, read, zero(read.dtype())) : read},
                               span()));
   }
-  // Every place that columns of the block and terms of the part see, in the order of the panel. Behind the
-  // last row of them the first ones are copied again, so all of the panel is written.
+  // Every place that columns of the block and terms of the part see, in the order of the panel. Padding is
+  // written once, before all parts.
   Stmt copied_windows() {
     const BlockPlaces sum = places(shapes_.summed, summed_round_);
-    std::vector<BlockLoop> loops;
-    std::vector<Scalar> places_of_windows;
+    std::vector<BlockLoop> outside;
+    std::vector<PlaceBounds> all;
     for (std::size_t i = 0; i < sum.loops.size(); ++i)
-      if (!windows_.shifts(i)) loops.push_back(sum.loops[i]);
+      if (!windows_.shifts(i)) outside.push_back(sum.loops[i]);
     for (std::size_t i = 0; i < contraction_.windows.size(); ++i) {
       const WindowAxis& window = contraction_.windows[i];
-      const ScalarVar place = variable(window.column->loop->var.name() + "_place");
-      places_of_windows.push_back(use(place));
-      const std::int64_t seen = window.places(i == 0 ? shapes_.columns.chunk : extent_of(window.column));
-      loops.push_back({place, number(i == 0 ? windows_.rows() : seen)});
-      const bool repeats = i == 0 && windows_.rows() > seen;
-      const Scalar last = repeats ? floor_mod(use(place), number(seen)) : use(place);
-      const Scalar at = window.first() > 0 ? last - number(window.first()) : last;
-      let_stand_for(values_, window.column, i == 0 ? iteration(shapes_.columns, column_round_, at) : at);
-      if (window.term) let_stand_for(values_, window.term, number(0));
+      all.push_back({variable(window.column->loop->var.name() + "_place"), 0,
+                     window.places(i == 0 ? shapes_.columns.chunk : extent_of(window.column))});
+      const Scalar place = use(all.back().var);
+      const Scalar at = window.first() > 0 ? place - number(window.first()) : place;
+      const Scalar column = window.step == 1 ? at : number(0);
+      let_stand_for(values_, window.column,
+                    i == 0 ? iteration(shapes_.columns, column_round_, column) : column);
+      if (window.term) let_stand_for(values_, window.term, window.step == 1 ? number(0) : at);
     }
-    return in_loops(loops, make_stmt(Store{windows_.buffer(),
-                                           windows_.places(*this, variables_of(sum), places_of_windows),
-                                           without_zeros(substitute(contraction_.right, values_))},
-                                     span()));
+    return copied_places(*this, windows_, std::move(outside), variables_of(sum), all,
+                         without_zeros(substitute(contraction_.right, values_)));
   }
   // The same of places where rows and terms meet.
   Stmt copied_meetings() {
@@ -420,7 +403,7 @@ class ContractionWriter : private BlockText {
               : load(left_.buffer(), in_left({row.in_block, rows.tile(), row.in_tile}, sum.position));
       const Scalar right =
           shapes_.in_windows()
-              ? load(windows_.buffer(), windows_.at(*this, variables_of(sum), in_columns(column)))
+              ? load(windows_.buffer(), windows_.at(*this, variables_of(sum), use(column_tile), column))
           : shapes_.direct
               ? in_place(contraction_.right, sum.position, shapes_.columns, column_round_, in_columns(column),
                          shapes_.tile.columns())
@@ -546,6 +529,7 @@ class ContractionWriter : private BlockText {
   Stmt stored() {
     const BlockPlaces row = places(shapes_.rows, row_round_), column = places(shapes_.columns, column_round_);
     const bool turns = shapes_.left_in_windows();
+    if (contraction_.items_last) return stored_by_items(row, column);
     std::vector<BlockLoop> loops = turns ? column.loops : row.loops;
     const std::vector<BlockLoop>& inner = turns ? row.loops : column.loops;
     loops.insert(loops.end(), inner.begin(), inner.end());
@@ -562,6 +546,27 @@ class ContractionWriter : private BlockText {
     block.allocations = {turned};
     block.body =
         seq({turn, in_loops(loops, joined(values_, load(turned, {column.position, row.position})))}, span());
+    return make_stmt(std::move(block), span());
+  }
+
+  // The same of columns whose last axis is the first of the result.
+  Stmt stored_by_items(const BlockPlaces& row, const BlockPlaces& column) const {
+    const BlockLoop& item = column.loops.back();
+    const std::int64_t items = extent_of(contraction_.columns.back()),
+                       places = shapes_.columns.size() / items;
+    const Buffer turned("turned", dtype_, {sums_.shape()[0], number(items), number(places)});
+    std::vector<BlockLoop> loops = row.loops;
+    loops.push_back(item);
+    loops.insert(loops.end(), column.loops.begin(), column.loops.end() - 1);
+    Scalar at = use(column.loops.front().var);
+    for (std::size_t i = 1; i + 1 < column.loops.size(); ++i)
+      at = at * number(shapes_.columns.spans[i - 1]) + use(column.loops[i].var);
+    BlockStmt block;
+    block.name = "turned";
+    block.allocations = {turned};
+    block.body = seq({turned_items(*this, turned, sums_),
+                      in_loops(loops, joined(values_, load(turned, {row.position, use(item.var), at})))},
+                     span());
     return make_stmt(std::move(block), span());
   }
 

@@ -25,6 +25,8 @@ struct Contraction {
   bool by_vectors;                  // what is put behind the stores of the result
   std::vector<WindowAxis> windows;  // of `right`, in the last of the columns
   std::vector<Meeting> meetings;    // of `left`
+  // The last of the columns are the items of a batch, which the result has first.
+  bool items_last = false;
 };
 
 Stmt blocks_of(const Contraction& contraction, const Target& target);

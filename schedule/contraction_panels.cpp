@@ -77,12 +77,20 @@ std::vector<Scalar> Panel::at(const Scalar& block, const Scalar& part, const Sca
 
 WindowPanel::WindowPanel(const BlockText& text, const std::string& name, DType dtype,
                          const std::vector<WindowAxis>& windows, const Blocked& columns,
-                         const Blocked& summed, const RegisterTile& tile)
-    : windows_(windows), strides_(windows.size(), 1) {
-  for (std::size_t i = windows.size() - 1; i > 0; --i) strides_[i - 1] = strides_[i] * columns.spans[i - 1];
-  std::int64_t read = rounds_of(columns.size(), tile.columns()) * tile.columns();
-  for (std::size_t i = 0; i < windows.size(); ++i) read += (windows[i].places(1) - 1) * strides_[i];
-  rows_ = rounds_of(read, strides_[0]);
+                         const Blocked& summed, const RegisterTile& tile, std::int64_t segment)
+    : windows_(windows), strides_(windows.size(), 1), in_tile_(tile.columns()) {
+  for (std::size_t i = windows.size() - 1; i > 0; --i)
+    strides_[i - 1] = strides_[i] * windows[i].places(extent_of(windows[i].column));
+  if (segment > 0) {
+    in_segment_ = segment / in_tile_;
+    outer_ = windows.size();
+    for (std::int64_t inside = 1; inside < segment; inside *= extent_of(windows[outer_].column)) --outer_;
+    rows_ = windows[0].places(columns.chunk);
+  } else {
+    std::int64_t read = rounds_of(columns.size(), in_tile_) * in_tile_;
+    for (std::size_t i = 0; i < windows.size(); ++i) read += (windows[i].places(1) - 1) * strides_[i];
+    rows_ = rounds_of(read, strides_[0]);
+  }
   // The places of all terms would fall into the same lines of a cache.
   if (rows_ * strides_[0] % (8 * tile.lanes) == 0) ++rows_;
   const auto axis_of_part = [&](const Axis* axis, std::int64_t extent) {
@@ -108,10 +116,24 @@ Scalar WindowPanel::outside(const BlockText& text, const std::vector<Scalar>& te
 }
 
 std::vector<Scalar> WindowPanel::at(const BlockText& text, const std::vector<Scalar>& terms,
-                                    const Scalar& column) const {
+                                    const Scalar& tile, const Scalar& column) const {
   std::int64_t first = 0;
   for (std::size_t i = 0; i < windows_.size(); ++i) first += windows_[i].first() * strides_[i];
-  Scalar place = first == 0 ? column : column + text.number(first);
+  Scalar place = column;
+  if (in_segment_ == 0) {
+    place = text.times(tile, in_tile_) + place;
+  } else {
+    // The digits of the tile's number are its segment, by the windows outside, and its place there.
+    if (in_segment_ > 1) place = text.times(floor_mod(tile, text.number(in_segment_)), in_tile_) + place;
+    Scalar rest = in_segment_ > 1 ? floor_div(tile, text.number(in_segment_)) : tile;
+    for (std::size_t i = outer_; i-- > 0;) {
+      const std::int64_t extent = extent_of(windows_[i].column);
+      const Scalar along = i > 0 ? floor_mod(rest, text.number(extent)) : rest;
+      place = text.times(along, windows_[i].step * strides_[i]) + place;
+      if (i > 0) rest = floor_div(rest, text.number(extent));
+    }
+  }
+  if (first != 0) place = place + text.number(first);
   for (std::size_t i = 0; i < terms.size(); ++i)
     if (shifts(i))
       place = place + text.times(terms[i], windows_[of_term_[i]].spacing * strides_[of_term_[i]]);

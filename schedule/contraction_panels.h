@@ -44,17 +44,19 @@ class WindowPanel {
   WindowPanel() = default;
   WindowPanel(const BlockText& text, const std::string& name, DType dtype,
               const std::vector<WindowAxis>& windows, const Blocked& columns, const Blocked& summed,
-              const RegisterTile& tile);
+              const RegisterTile& tile, std::int64_t segment);
 
   const Buffer& buffer() const { return buffer_; }
-  // The indices of a column of the block and a term of the part. `terms`: variables of the axes of the part,
-  // in its order.
-  std::vector<Scalar> at(const BlockText& text, const std::vector<Scalar>& terms, const Scalar& column) const;
+  // The indices of a column of a tile and a term of the part. `terms`: variables of the axes of the part, in
+  // its order.
+  std::vector<Scalar> at(const BlockText& text, const std::vector<Scalar>& terms, const Scalar& tile,
+                         const Scalar& column) const;
   // The indices of places, and how many of them there are along the first axis: those behind the last that is
   // seen are computed with and never used.
   std::vector<Scalar> places(const BlockText& text, const std::vector<Scalar>& terms,
                              const std::vector<Scalar>& places) const;
   std::int64_t rows() const { return rows_; }
+  const std::vector<WindowAxis>& windows() const { return windows_; }
   // Whether that axis of the part adds to a column.
   bool shifts(std::size_t term) const { return of_term_[term] != none; }
 
@@ -68,6 +70,8 @@ class WindowPanel {
   std::vector<std::size_t> of_term_;   // by axis of the part: the window whose column it adds to
   std::vector<std::int64_t> extents_;  // by axis of the part
   std::int64_t rows_ = 1, outside_ = 1;
+  std::int64_t in_tile_ = 1, in_segment_ = 0;  // columns of a tile; tiles of a segment, 0: one of all
+  std::size_t outer_ = 0;                      // so many windows are outside of segments
   Buffer buffer_;
 };
 

@@ -10,6 +10,8 @@ namespace relish {
 namespace {
 
 constexpr std::int64_t terms_in_part = 256;
+// Columns of a block at most, however large the cache is: other threads take other blocks.
+constexpr std::int64_t most_of_block = 512;
 // Tiles of rows whose number only the run knows are chosen for so many: often it is a power of two.
 constexpr std::int64_t guessed_rows = 64;
 // A factor so many times smaller than the sums of a block is looked at instead of them.
@@ -193,6 +195,69 @@ double overhead(const Blocked& columns, std::int64_t wanted, std::int64_t in_til
   return computed / static_cast<double>(wanted);
 }
 
+// How many columns lie side by side where a factor has the places of windows; 0: not those of one index.
+std::int64_t segment_of(const std::vector<WindowAxis>& windows) {
+  std::int64_t segment = 1;
+  for (std::size_t i = windows.size(); i-- > 1;) {
+    if (windows[i].step != 1) break;
+    const std::int64_t extent = extent_of(windows[i].column);
+    segment *= extent;
+    if (windows[i].places(extent) != extent) break;
+  }
+  return segment > 1 ? segment : 0;
+}
+
+// Segments of that many columns in a block at most, for a part of a private cache.
+constexpr std::int64_t part_of_sums = 4;
+
+// What the copy of an item takes, in products of a vector; and how many products there are for each such
+// one at least, where columns are side by side and where they have steps, which other copies are slow with.
+constexpr double copy_of_item = 3, products_of_copy = 14, products_of_step = 10;
+
+// Whether a block computes enough with the items of images to copy each of them by itself.
+bool worth_items(const Contraction& contraction, std::int64_t rows, const Blocked& columns,
+                 std::int64_t lanes) {
+  double copies = copy_of_item, products = static_cast<double>(rows) / static_cast<double>(lanes);
+  bool steps = false;
+  for (const WindowAxis& window : contraction.windows) {
+    const bool all = window.column != columns.cut || columns.chunk == extent_of(columns.cut);
+    copies *= all ? static_cast<double>(window.step)
+                  : static_cast<double>(window.places(columns.chunk)) / static_cast<double>(columns.chunk);
+    products *= static_cast<double>(window.terms);
+    steps = steps || window.step != 1;
+  }
+  return products >= copies * (steps ? products_of_step : products_of_copy);
+}
+
+// Takes columns and tiles of whole segments; false when none is made of whole tiles.
+bool takes_segments(const Contraction& contraction, ContractionShapes& shapes, Blocked& columns,
+                    TileTask task, const Target& target, std::int64_t most) {
+  task.segment = segment_of(contraction.windows);
+  if (task.segment == 0 || task.segment % task.lanes != 0) return false;
+  columns.inside.clear();
+  columns.spans.clear();
+  columns.inner = 1;
+  for (std::size_t i = 1; i < contraction.windows.size(); ++i) {
+    columns.inside.push_back(contraction.windows[i].column);
+    columns.spans.push_back(extent_of(contraction.windows[i].column));
+    columns.inner *= columns.spans.back();
+  }
+  most = std::min(most, target.private_cache_bytes / (part_of_sums * shapes.rows.size() * task.bytes));
+  const std::int64_t extent = extent_of(columns.cut);
+  columns.chunk = 1;
+  for (std::int64_t chunk = 2; chunk <= extent && chunk * columns.inner <= most; ++chunk)
+    if (extent % chunk == 0) columns.chunk = chunk;
+  if (contraction.items_last && !worth_items(contraction, shapes.rows.size(), columns, task.lanes))
+    return false;
+  task.columns = columns.size();
+  task.stored_rows = task.stored_columns = 0;
+  shapes.segment = task.segment;
+  shapes.tile = best_tile(task, target);
+  shapes.columns = std::move(columns);
+  shapes.right = PanelOrder::ByWindow;
+  return true;
+}
+
 // Takes columns and tiles for a right factor of windows, when the sums for places between the columns cost
 // less than copies of all elements would.
 void try_windows(const Contraction& contraction, ContractionShapes& shapes, TileTask task,
@@ -204,11 +269,18 @@ void try_windows(const Contraction& contraction, ContractionShapes& shapes, Tile
         std::find(summed.inside.begin(), summed.inside.end(), window.term) != summed.inside.end();
     if (window.term && !inside && !(summed.cut == window.term && summed.whole())) return;
   }
+  const bool steps = std::any_of(contraction.windows.begin(), contraction.windows.end(),
+                                 [](const WindowAxis& window) { return window.step != 1; });
+  if (steps && !contraction.items_last) return;
   Blocked columns;
   const std::size_t before = contraction.columns.size() - contraction.windows.size();
   columns.around.assign(contraction.columns.begin(),
                         contraction.columns.begin() + static_cast<std::ptrdiff_t>(before));
   columns.cut = contraction.windows.front().column;
+  if (contraction.items_last) {
+    takes_segments(contraction, shapes, columns, task, target, most_places);
+    return;
+  }
   std::int64_t wanted = extent_of(columns.cut);
   for (std::size_t i = 1; i < contraction.windows.size(); ++i) {
     const WindowAxis& window = contraction.windows[i];
@@ -244,6 +316,11 @@ void try_windows(const Contraction& contraction, ContractionShapes& shapes, Tile
   if (shapes.columns.around.empty() && shapes.rows.known()) rows *= shapes.rows.rounds();
   const double products = static_cast<double>(rows) / static_cast<double>(2 * task.lanes);
   if ((least - panels) * products >= copy_cost) return;
+  // Rows of whole tiles need no sums between them.
+  if (const std::int64_t segment = segment_of(contraction.windows);
+      segment % (2 * task.lanes) == 0 && segment > 0 &&
+      takes_segments(contraction, shapes, columns, task, target, most))
+    return;
   shapes.columns = std::move(columns);
   shapes.tile = tile;
   shapes.right = PanelOrder::ByWindow;
@@ -357,7 +434,7 @@ ContractionShapes shapes_of(const Contraction& contraction, const Target& target
   const std::int64_t lanes = target.vector_bytes / bytes;
   // Panels and sums of a block stay in the cache that a core has for itself.
   const std::int64_t most =
-      std::clamp<std::int64_t>(target.private_cache_bytes / (4 * terms_in_part * bytes), 8, 256);
+      std::clamp<std::int64_t>(target.private_cache_bytes / (4 * terms_in_part * bytes), 8, most_of_block);
   ContractionShapes shapes;
   Blocked &rows = shapes.rows, &columns = shapes.columns;
   rows = blocked(contraction.rows, most * 3 / 4);

@@ -52,6 +52,9 @@ struct ContractionShapes {
   // Of a left factor by windows: how many places of each axis of a block of rows, the cut one first, a tile
   // has.
   std::vector<std::int64_t> row_places;
+  // Of a right factor by windows whose places lie between those of columns: so many columns are side by side
+  // in its panel, and tiles are parts of them. 0: tiles run on over all places.
+  std::int64_t segment = 0;
 
   bool in_windows() const { return right == PanelOrder::ByWindow; }
   bool left_in_windows() const { return left == PanelOrder::ByWindow; }

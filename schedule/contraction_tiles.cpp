@@ -37,6 +37,7 @@ TimedTile best_vectors(const TileTask& task, std::int64_t in_tile, std::int64_t 
   for (std::int64_t vectors = 1; vectors <= 4; ++vectors) {
     const RegisterTile tile{in_tile, vectors, task.lanes};
     if (!fits_registers(in_tile, vectors, target) || tile.columns() - task.lanes >= task.columns) continue;
+    if (task.segment > 0 && task.segment % tile.columns() != 0) continue;
     const double cost = tile_cost(task, tile, rows, target);
     if (cost < best.cost * less) best = {tile, cost};
   }

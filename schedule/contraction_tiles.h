@@ -20,6 +20,8 @@ struct TileTask {
   std::int64_t lanes, bytes;          // of a vector, of an element
   // Where tiles may be stored, how many rows and columns there are, of which tiles are to be whole; else 0.
   std::int64_t stored_rows, stored_columns;
+  // Tiles are parts of so many columns; 0: of all.
+  std::int64_t segment = 0;
 };
 
 // More rows than that have no registers on any processor.

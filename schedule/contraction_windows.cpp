@@ -57,12 +57,18 @@ std::optional<WindowAxis> window_of_column(const Axis* column, const std::vector
     if (*by_column == 0) continue;
     for (const Axis* term : summed) {
       const auto by_term = step(position, *term, prover);
-      if (!by_term || *by_term % *by_column != 0) return std::nullopt;
+      if (!by_term) return std::nullopt;
       if (*by_term == 0) continue;
-      const std::int64_t spacing = *by_term / *by_column;
-      if (result.term && (result.term != term || result.spacing != spacing)) return std::nullopt;
-      result.term = term;
-      result.spacing = spacing;
+      WindowAxis met{column, term, 1};
+      if (*by_term % *by_column == 0)
+        met.spacing = *by_term / *by_column;
+      else if (*by_column % *by_term == 0 && *by_column / *by_term > 0)
+        met.step = *by_column / *by_term;
+      else
+        return std::nullopt;
+      if (result.term && (result.term != term || result.spacing != met.spacing || result.step != met.step))
+        return std::nullopt;
+      result = met;
     }
   }
   if (!result.term) return result;
@@ -72,7 +78,7 @@ std::optional<WindowAxis> window_of_column(const Axis* column, const std::vector
   // The term is nowhere without the column.
   const bool together = std::all_of(positions.begin(), positions.end(), [&](const Scalar& position) {
     const auto by_column = step(position, *column, prover), by_term = step(position, *result.term, prover);
-    return by_term && *by_term == result.spacing * *by_column;
+    return by_term && *by_term * result.step == result.spacing * *by_column;
   });
   return together ? std::optional(result) : std::nullopt;
 }

@@ -9,16 +9,16 @@
 
 namespace relish {
 
-// The column, and the term that is added to it: the factor depends on the two by column + spacing * term
-// alone.
+// The column, and the term that is added to it: the factor depends on the two by step * column +
+// spacing * term alone. A spacing beside steps is 1.
 struct WindowAxis {
   const Axis* column = nullptr;
   const Axis* term = nullptr;  // null: the column goes alone
-  std::int64_t spacing = 0, terms = 1;
+  std::int64_t spacing = 0, terms = 1, step = 1;
 
   // How many places so many columns see.
   std::int64_t places(std::int64_t columns) const {
-    return columns + (spacing < 0 ? -spacing : spacing) * (terms - 1);
+    return step * (columns - 1) + 1 + (spacing < 0 ? -spacing : spacing) * (terms - 1);
   }
   // The place of column 0 and term 0, of places counted from the first that is seen.
   std::int64_t first() const { return spacing < 0 ? -spacing * (terms - 1) : 0; }

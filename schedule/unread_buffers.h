@@ -1,4 +1,5 @@
-// Temporaries of a prim_func that nothing reads: what a nest holds in registers only need not go to memory too.
+// Temporaries of a prim_func that nothing reads: what a nest holds in registers only need not go to memory
+// too.
 #pragma once
 
 #include "ir/nodes/stmt.h"

@@ -134,6 +134,10 @@ Machine::Machine() {
     if (feature.first() == "f16c") traits_.f16c = feature.second;
     if (feature.first() == "avx512vl") traits_.masked_memory = feature.second;
   }
+  // Of a processor whose clock may fall with its widest vectors LLVM uses half of them: right for programs
+  // that use few. Loops over tensors use nothing else, and sum up to twice as much by whole ones.
+  for (const char* narrower : {"prefer-128-bit", "prefer-256-bit"})
+    if (known.checkFeatures(std::string("+") + narrower)) differing.push_back(std::string("-") + narrower);
   std::sort(differing.begin(), differing.end());
   features_ = llvm::join(differing, ",");
   const std::unique_ptr<llvm::TargetMachine> whole = target_machine(Effort::Optimize);

@@ -352,3 +352,12 @@ TEST_CASE("indices that wrap within a vector", "[jit]") {
   });
   in_both_tiers(module_of(b.finish("wrap")), "wrap", {numbers(DType::Float32, {size})});
 }
+
+TEST_CASE("kernels: loops are scheduled for the widest vectors of the processor") {
+  const std::int64_t bytes = this_machine().vector_bytes;
+#if defined(__x86_64__)
+  CHECK(bytes == (__builtin_cpu_supports("avx512vl") ? 64 : __builtin_cpu_supports("avx") ? 32 : 16));
+#else
+  CHECK(bytes >= 16);
+#endif
+}

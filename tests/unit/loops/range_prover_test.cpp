@@ -68,6 +68,10 @@ TEST_CASE("range prover: quotients and remainders of literal loops") {
   };
   CHECK(index_of("i // 4"));
   CHECK(index_of("i % 8"));
+  CHECK(index_of("T.min(i, 7)"));
+  CHECK_FALSE(index_of("T.min(i, 8)"));
+  CHECK_FALSE(index_of("T.min(i - 1, 7)"));
+  CHECK_FALSE(index_of("T.min(7, i - 1)"));
   CHECK_FALSE(index_of("i % 9"));
   CHECK_FALSE(index_of("i // 3"));
   CHECK_FALSE(index_of("i"));

@@ -345,10 +345,65 @@ TEST_CASE("contraction: places that rows and terms share are copied once, at wha
   check_same(apart, module, wide);
 }
 
+TEST_CASE("contraction: items of a batch are the last columns where rows of images are short") {
+  const Target wide{.vector_bytes = 64,
+                    .vector_registers = 32,
+                    .private_cache_bytes = std::int64_t{1} << 21,
+                    .least_products = 0};
+  const auto by_items = [&](const Module& module) {
+    const std::string text = print(schedule(module, wide));
+    return text.find("A_windows") != std::string::npos && text.find("turned") != std::string::npos;
+  };
+  const std::vector<NestText> taken{
+      windows("padded", {16, 3, 4, 4}, {80, 3, 3, 3}, {16, 80, 4, 4}, "y0 + p0 - 1", "x0 + q0 - 1", true),
+      windows("in blocks of rows of images", {64, 2, 5, 6}, {200, 2, 3, 3}, {64, 200, 5, 6}, "y0 + p0 - 1",
+              "x0 + q0 - 1", true),
+      windows("no padding", {32, 2, 5, 7}, {84, 2, 3, 3}, {32, 84, 3, 5}, "y0 + p0", "x0 + q0", false),
+      windows("backwards, far apart", {16, 2, 5, 6}, {80, 2, 3, 3}, {16, 80, 5, 6}, "y0 + 1 - p0",
+              "x0 + 2 - q0 * 2", true),
+      windows("with steps", {16, 2, 6, 5}, {220, 2, 3, 3}, {16, 220, 3, 3}, "y0 * 2 + p0 - 1",
+              "x0 * 2 + q0 - 1", true)};
+  for (const NestText& nest : taken) {
+    INFO(nest.name);
+    const ModulePtr module = module_of(nest);
+    CHECK(by_items(*module));
+    check_same(nest, module, wide);
+  }
+  // Items that are no whole vectors or too many, rows that fill tiles, filters that are few beside copies.
+  for (const NestText& nest :
+       {windows("12 items", {12, 2, 4, 4}, {80, 2, 3, 3}, {12, 80, 4, 4}, "y0 + p0 - 1", "x0 + q0 - 1", true),
+        windows("80 items", {80, 2, 4, 4}, {80, 2, 3, 3}, {80, 80, 4, 4}, "y0 + p0 - 1", "x0 + q0 - 1", true),
+        windows("long rows", {16, 2, 4, 32}, {80, 2, 3, 3}, {16, 80, 4, 32}, "y0 + p0 - 1", "x0 + q0 - 1",
+                true),
+        windows("few filters", {16, 2, 4, 4}, {40, 2, 3, 3}, {16, 40, 4, 4}, "y0 + p0 - 1", "x0 + q0 - 1",
+                true)}) {
+    INFO(nest.name);
+    CHECK_FALSE(by_items(*module_of(nest)));
+  }
+}
+
+TEST_CASE("contraction: rows of images that are whole tiles have no sums between them") {
+  const Target wide{.vector_bytes = 64, .vector_registers = 32, .least_products = 0};
+  const auto sums_of = [&](std::int64_t width) {
+    const std::string text =
+        print(schedule(*module_of(windows("padded", {2, 3, 8, width}, {8, 3, 3, 3}, {2, 8, 8, width},
+                                          "y0 + p0 - 1", "x0 + q0 - 1", true)),
+                       wide));
+    return text.substr(text.find("sums = T.sblock_alloc_buffer"), 60);
+  };
+  CHECK(sums_of(32).find("(8), T.int64(256)") != std::string::npos);
+  CHECK(sums_of(31).find("(8), T.int64(272)") != std::string::npos);
+  for (const std::int64_t width : {32, 64}) {
+    const NestText nest = windows("padded", {2, 3, 8, width}, {8, 3, 3, 3}, {2, 8, 8, width}, "y0 + p0 - 1",
+                                  "x0 + q0 - 1", true);
+    check_same(nest, module_of(nest), wide);
+  }
+}
+
 TEST_CASE("contraction: columns are copied where they see no common places, or sums between them cost more") {
   const Target wide{.vector_bytes = 64, .vector_registers = 32, .least_products = 0};
   const std::vector<NestText> others{
-      windows("small images, many rows", {16, 3, 4, 4}, {128, 3, 3, 3}, {16, 128, 4, 4}, "y0 + p0 - 1",
+      windows("small images, many rows", {15, 3, 4, 4}, {128, 3, 3, 3}, {15, 128, 4, 4}, "y0 + p0 - 1",
               "x0 + q0 - 1", true),
       {"one term for two columns",
        {3, 12, 20},
