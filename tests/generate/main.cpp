@@ -7,6 +7,7 @@
 //
 // Programs are judged in child processes, some hundred to each, so that a crash costs one program and is told
 // with its seed. The report has the shares that the laws ask for and what of the language was covered.
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -122,6 +123,14 @@ struct Child {
   bool between = true;
 };
 
+// Ends the process behind so many seconds of its own work, or of waiting; 0 for never.
+void limit_time(int of_work, int of_waiting) {
+  itimerval timer = {};
+  timer.it_value.tv_sec = of_work;
+  RELISH_CHECK(::setitimer(ITIMER_PROF, &timer, nullptr) == 0);
+  ::alarm(static_cast<unsigned>(of_waiting));
+}
+
 Child start_child(const Mode& mode, std::uint64_t first, std::uint64_t last) {
   int ends[2];
   RELISH_CHECK(::pipe(ends) == 0);
@@ -137,9 +146,9 @@ Child start_child(const Mode& mode, std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t seed = first; seed < last; ++seed) {
       std::fprintf(output, "%llu\n", static_cast<unsigned long long>(seed));
       std::fflush(output);
-      ::alarm(60);  // a program that hangs is a finding
+      limit_time(60, 600);  // a program that hangs is a finding
       const std::string report = judge(mode, seed).dump(-1, ' ', false, Json::error_handler_t::replace);
-      ::alarm(0);  // who reads may be busy with another child
+      limit_time(0, 0);  // who reads may be busy with another child
       std::fprintf(output, "%s\n", report.c_str());
       std::fflush(output);
     }
