@@ -2,6 +2,7 @@
 #include "shell/program/text_pictures.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,19 +13,41 @@ namespace {
 
 struct Range {
   double least = 0, most = 0;
-  std::int64_t finite = 0;
+  std::int64_t finite = 0, nans = 0;
+  std::int64_t first_other = -1;  // that is not finite
 };
 
 Range range_of(const Tensor& tensor) {
   Range range;
   for (std::int64_t i = 0; i < tensor.size(); ++i) {
     const double value = tensor.get_double(i);
-    if (!std::isfinite(value)) continue;
+    if (!std::isfinite(value)) {
+      if (range.first_other < 0) range.first_other = i;
+      range.nans += std::isnan(value);
+      continue;
+    }
     range.least = range.finite == 0 ? value : std::min(range.least, value);
     range.most = range.finite == 0 ? value : std::max(range.most, value);
     ++range.finite;
   }
   return range;
+}
+
+// "3 of 6 not finite: 2 nan, 1 inf, first at (0, 2)"; empty when all are.
+std::string others_of(const Tensor& tensor, const Range& range) {
+  const std::int64_t count = tensor.size() - range.finite;
+  if (count == 0) return {};
+  std::vector<std::int64_t> place;
+  std::int64_t rest = range.first_other;
+  for (auto extent = tensor.shape().rbegin(); extent != tensor.shape().rend(); ++extent) {
+    place.insert(place.begin(), rest % *extent);
+    rest /= *extent;
+  }
+  const std::int64_t infinite = count - range.nans;
+  return fmt::format("{} of {} not finite: {}{}{}, first at ({})", count, tensor.size(),
+                     range.nans > 0 ? fmt::format("{} nan", range.nans) : "",
+                     range.nans > 0 && infinite > 0 ? ", " : "",
+                     infinite > 0 ? fmt::format("{} inf", infinite) : "", fmt::join(place, ", "));
 }
 
 // Of `most` characters the share, in eighths of one.
@@ -72,9 +95,8 @@ std::string statistics_of(const Tensor& tensor) {
     text = fmt::format("mean {:.6g}  std {:.6g}  min {:.6g}  max {:.6g}", mean,
                        std::sqrt(squares / static_cast<double>(range.finite)), range.least, range.most);
   }
-  if (range.finite < tensor.size())
-    text += fmt::format("{}{} of {} not finite", text.empty() ? "" : "  ", tensor.size() - range.finite,
-                        tensor.size());
+  if (const std::string others = others_of(tensor, range); !others.empty())
+    text += (text.empty() ? "" : "  ") + others;
   return text;
 }
 
@@ -112,10 +134,8 @@ std::string histogram_of(const Tensor& tensor, int bins) {
     }
     text += fmt::format("{:>12.5g}", range.most);
   }
-  if (range.finite < tensor.size()) {
-    text += fmt::format("{}{} of {} not finite", text.empty() ? "" : "\n", tensor.size() - range.finite,
-                        tensor.size());
-  }
+  if (const std::string others = others_of(tensor, range); !others.empty())
+    text += (text.empty() ? "" : "\n") + others;
   return text.empty() ? "no elements" : text;
 }
 

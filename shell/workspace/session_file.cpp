@@ -112,7 +112,7 @@ std::string as_comment(std::string_view title, std::string_view text) {
   std::string comment = fmt::format("# {}\n", title);
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
-    comment += "#   " + std::string(line) + "\n";
+    comment += std::string(comment_of_input) + std::string(line) + "\n";
     text.remove_prefix(std::min(line.size() + 1, text.size()));
   }
   return comment;
@@ -120,11 +120,10 @@ std::string as_comment(std::string_view title, std::string_view text) {
 
 }  // namespace
 
-void SessionText::add_values(const SessionText& of, const Script::Progress& progress, const Script& script,
-                             const NameMap& had) {
+void SessionText::add_values(std::string_view title, const SessionText& of, const Script::Progress& progress,
+                             const Script& script, const NameMap& had) {
   for (const SessionPiece& piece : of.pieces_) {
-    if (const auto* text = std::get_if<std::string>(&piece))
-      add_piece(as_comment("With values of other states:", *text));
+    if (const auto* text = std::get_if<std::string>(&piece)) add_piece(as_comment(title, *text));
   }
   if (progress.draws == 0 && progress.touched.empty()) return;
   add_piece(std::string("# What it left:\n"));
@@ -138,7 +137,7 @@ void SessionText::add_part(const std::string& text, const Script::Progress& prog
   if (!progress.stopped.known()) return;
   has_stopped_ = true;
   std::string comment = as_comment(
-      "Stopped in the middle:",
+      stopped_title,
       std::string_view(text).substr(progress.stopped.begin, progress.stopped.end - progress.stopped.begin));
   comment += "# What it left:\n";
   add_piece(std::move(comment));

@@ -1,5 +1,6 @@
 // The commands `:hist` and `:heat`: tensors as pictures in characters.
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include <fmt/ranges.h>
@@ -32,6 +33,7 @@ std::string describe_undrawn(const ScriptValue& value) {
   const bool empty = (value.sequence() && value.sequence()->items.empty()) ||
                      (value.dictionary() && value.dictionary()->items.empty());
   if (empty) return fmt::format("an empty {}", kind_name(value));
+  if (value.tensor()) return fmt::format("{} without elements", describe(value));
   if (const ScriptList* list = value.sequence()) {
     const auto other = std::find_if(list->items.begin(), list->items.end(),
                                     [](const ScriptValue& item) { return !real_of(item); });
@@ -160,6 +162,12 @@ ScriptValue plot_of_values(Invocation& invocation) {
          fmt::format("plot: found {}; expected a tensor or a list of numbers, or a dict of these",
                      describe_undrawn(value)));
   }
+  const bool any_finite = std::any_of(chart.curves.begin(), chart.curves.end(), [](const ChartCurve& curve) {
+    return std::any_of(curve.points.begin(), curve.points.end(),
+                       [](const auto& point) { return std::isfinite(point.value); });
+  });
+  if (!any_finite)
+    fail(ErrorClass::Type, {}, "command.subject", "plot: nothing to draw, since no value is finite");
   // With the numbers at the side it fits 80 columns.
   std::string text = braille_chart(chart, {.columns = 64});
   while (text.ends_with('\n')) text.pop_back();

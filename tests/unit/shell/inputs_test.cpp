@@ -8,6 +8,7 @@
 #include "runtime/files.h"
 #include "shell/repl/inputs/session_inputs.h"
 #include "support/interrupt.h"
+#include "tests/unit/shell/session_harness.h"
 #include "tests/unit/temporary_folder.h"
 
 using namespace relish;
@@ -186,4 +187,39 @@ TEST_CASE("what a stopped loop or job left is saved as values, and the session t
   Run second;
   CHECK(second.inputs->run_file(path));
   CHECK(second(shown) == before);
+}
+
+TEST_CASE("a paste with commands is an input for each of them and for what stands between") {
+  SessionHarness session;
+  CHECK(session("x = 1\ny = x\n:type x\nx = 2\n:undo\nx\n") == "int\nnow at state 1: x = 1\n1\n");
+  CHECK(session.workspace().next_input() == 6);
+  // A paste of statements alone is one.
+  session("x = 3\ny = 4\n");
+  CHECK(session.workspace().next_input() == 7);
+  CHECK(session(":undo") == "now at state 1: x = 1\n");
+  const std::string told = session.with_errors("a = 1\n:type a\nb = nothing\n:type a\n");
+  CHECK(told.find("what stands in front of it ran; 1 part behind it did not") != std::string::npos);
+  CHECK(session("a") == "1\n");
+  // And what did not run is proposed.
+  session("b = nothing\n:type x\n");
+  session(":fix");
+  CHECK(session.inputs().take_corrected() == "b = nothing\n:type x");
+  session("c = 1\n:type c\nprint(abz(c))\n:type x\n");
+  session(":fix");
+  CHECK(session.inputs().take_corrected() == "print(abs(c))\n:type x");
+}
+
+TEST_CASE("each input of a copied session is one") {
+  SessionHarness session;
+  CHECK(
+      session(
+          "[1] >>> w = 1\n[2] >>> for i in range(2):\n    ...     w = w + 2\n    ...\n[3] >>> w - w@1\n4\n[4] "
+          ">>> :undo\nnow at state 1: w = 1\n[5] >>> w\n1\n") == "4\nnow at state 1: w = 1\n1\n");
+  const std::string told = session.with_errors(">>> v = w + 1\n>>> v = nothing\n>>> v = 7\n>>> v = 8\n");
+  CHECK(told.find("it is input 2 of 4 that were pasted; 2 inputs behind it did not run") !=
+        std::string::npos);
+  CHECK(session("v") == "2\n");
+  // Open brackets in answers open nothing.
+  CHECK(missing_in_input("[1] >>> x = 1\n[2] >>> x\n  [1,\n") == Missing::Nothing);
+  CHECK(missing_in_input("[1] >>> x = (1,\n") == Missing::Bracket);
 }

@@ -279,6 +279,50 @@ TEST_CASE("branches and snapshots") {
   CHECK(session.workspace().log().branch().empty());
 }
 
+TEST_CASE("what was undone and left is still listed") {
+  SessionHarness session;
+  session("x = 1");
+  session("x = 2");
+  session("x = 3");
+  session(":undo 2");
+  // It can be redone.
+  CHECK(session(":branches").find(" left ") == std::string::npos);
+  session("x = 4");
+  CHECK(session(":branches") ==
+        "* main         branch   state 5: x = 4\n  -            left     state 3: x = 3\n");
+  CHECK(session(":goto 3") == "now at state 3: x = 3\n");
+  session("x = 5");
+  CHECK(session(":branches").find(" left ") == std::string::npos);
+  // A name for a state on the way to an end names not the end.
+  session(":goto main");
+  session(":snapshot here");
+  session("x = 6");
+  session(":undo");
+  session("x = 7");
+  CHECK(session(":branches").find("left     state 10: x = 6") != std::string::npos);
+}
+
+TEST_CASE("commands take values of other states") {
+  SessionHarness session;
+  session(small_module + "w = ones((2,))\n");
+  session(":snapshot before");
+  session("L = M; del M");
+  CHECK(session(":info M@before").find("bound by [1] class M:") != std::string::npos);
+  CHECK(session(":where M@1.main").find("<in>:4:9") != std::string::npos);
+  CHECK(session(":uses M@1.main").find("unknown name") == std::string::npos);
+  CHECK(session(":time L.main --arg x=w --arg w=w --vs M@before.main --runs 2").find("ratio") !=
+        std::string::npos);
+  CHECK(session(":time L.main --arg x=w --arg w=w --vs nope --runs 2").find("the word 'nope'") !=
+        std::string::npos);
+  CHECK(session(":bind-params M@1.main --params {\"w\": w} --as N").starts_with("N = bind_params(M@1.main"));
+  CHECK(session(":edit M@1").find("is of another state") != std::string::npos);
+  CHECK(session(":info M@7").starts_with("UsageError: there is no state behind input 7"));
+  // Of a binding its type is told.
+  CHECK(session(":type L.main.y") == "y: R.Tensor((), dtype=\"float32\")\n");
+  CHECK(session(":info L.main.y").starts_with("y: R.Tensor((), dtype=\"float32\")\nwritten at <in>:5:"));
+  CHECK(session(":type L.main.z").starts_with("TypeError: 'L.main' has no binding 'z'"));
+}
+
 TEST_CASE("values of other states in expressions") {
   SessionHarness session;
   session(small_module + "x = ones((2,))\nf = M.main\n");
