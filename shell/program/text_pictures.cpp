@@ -139,18 +139,20 @@ std::string histogram_of(const Tensor& tensor, int bins) {
   return text.empty() ? "no elements" : text;
 }
 
-std::string heat_map_of(const Tensor& tensor, int rows, int columns) {
-  constexpr std::string_view shades[] = {" ", "░", "▒", "▓", "█"};
-  constexpr int shade_count = 5;
+HeatCells heat_cells_of(const Tensor& tensor, int most_rows, int most_columns) {
+  HeatCells cells;
   const auto& shape = tensor.shape();
+  if (tensor.size() == 0) return cells;
   const std::int64_t height = shape.size() < 2 ? 1 : shape[shape.size() - 2];
   const std::int64_t width = shape.empty() ? 1 : shape.back();
-  if (tensor.size() == 0) return "no elements";
-  const std::int64_t down = std::min<std::int64_t>(height, rows),
-                     across = std::min<std::int64_t>(width, columns);
+  const std::int64_t down = std::min<std::int64_t>(height, most_rows),
+                     across = std::min<std::int64_t>(width, most_columns);
+  cells.height = height;
+  cells.width = width;
+  cells.rows = static_cast<int>(down);
+  cells.columns = static_cast<int>(across);
   // The mean of each block; one with a value that is not finite is none.
-  std::vector<double> cells;
-  Range range;
+  bool any = false;
   for (std::int64_t r = 0; r < down; ++r) {
     for (std::int64_t c = 0; c < across; ++c) {
       double sum = 0, count = 0;
@@ -158,27 +160,42 @@ std::string heat_map_of(const Tensor& tensor, int rows, int columns) {
         for (std::int64_t x = c * width / across; x < (c + 1) * width / across; ++x, ++count)
           sum += tensor.get_double(y * width + x);
       const double mean = sum / count;
-      cells.push_back(mean);
+      cells.values.push_back(mean);
       if (!std::isfinite(mean)) continue;
-      range.least = range.finite == 0 ? mean : std::min(range.least, mean);
-      range.most = range.finite == 0 ? mean : std::max(range.most, mean);
-      ++range.finite;
+      cells.least = any ? std::min(cells.least, mean) : mean;
+      cells.most = any ? std::max(cells.most, mean) : mean;
+      any = true;
     }
   }
+  return cells;
+}
+
+double HeatCells::place(int row, int column) const {
+  const double here = value(row, column);
+  return std::isfinite(here) ? place_in(Range{least, most}, here) : here;
+}
+
+std::string heat_map_of(const Tensor& tensor, int rows, int columns) {
+  constexpr std::string_view shades[] = {" ", "░", "▒", "▓", "█"};
+  constexpr int shade_count = 5;
+  const HeatCells cells = heat_cells_of(tensor, rows, columns);
+  if (cells.values.empty()) return "no elements";
   std::string text;
-  for (std::int64_t r = 0; r < down; ++r) {
+  for (int r = 0; r < cells.rows; ++r) {
     text += '|';
-    for (std::int64_t c = 0; c < across; ++c) {
-      const double value = cells[static_cast<std::size_t>(r * across + c)];
-      const int shade = std::min(static_cast<int>(place_in(range, value) * shade_count), shade_count - 1);
-      text += std::isfinite(value) ? shades[shade] : std::string_view("!");
+    for (int c = 0; c < cells.columns; ++c) {
+      const double place = cells.place(r, c);
+      const bool finite = std::isfinite(place);
+      const int shade = finite ? std::min(static_cast<int>(place * shade_count), shade_count - 1) : 0;
+      text += finite ? shades[shade] : std::string_view("!");
     }
     text += "|\n";
   }
   text +=
-      fmt::format("'{}' {:.5g} to '{}' {:.5g}", shades[0], range.least, shades[shade_count - 1], range.most);
-  if (down < height || across < width)
-    text += fmt::format("; {} x {} elements by the means of {} x {} blocks", height, width, down, across);
+      fmt::format("'{}' {:.5g} to '{}' {:.5g}", shades[0], cells.least, shades[shade_count - 1], cells.most);
+  if (cells.rows < cells.height || cells.columns < cells.width)
+    text += fmt::format("; {} x {} elements by the means of {} x {} blocks", cells.height, cells.width,
+                        cells.rows, cells.columns);
   return text;
 }
 

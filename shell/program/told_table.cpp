@@ -1,4 +1,4 @@
-// One text at a time, of the thread that runs statements.
+// One text at a time: statements run one after the other, whichever thread lends its stack.
 #include "shell/program/told_table.h"
 
 #include <utility>
@@ -6,8 +6,8 @@
 namespace relish {
 namespace {
 
-thread_local int asking = 0;
-thread_local std::optional<std::string> told;
+int asking = 0;
+std::optional<std::string> told;
 
 }  // namespace
 

@@ -170,7 +170,7 @@ void SessionText::add_left(const Script::Progress& progress, const Script& scrip
   }
 }
 
-void SessionText::save(const std::string& path, std::string_view heading, bool overwrite) const {
+std::size_t SessionText::save(const std::string& path, std::string_view heading, bool overwrite) const {
   if (!overwrite) refuse_other_file(path);
   const bool again = is_file(path);
   std::string text = std::string(heading) + "\n";
@@ -188,9 +188,14 @@ void SessionText::save(const std::string& path, std::string_view heading, bool o
     }
     text += value_expression(path, pieces_[i], i);
   }
-  for (std::size_t i = 0; i < pieces_.size(); ++i)
-    if (!std::holds_alternative<std::string>(pieces_[i])) write_value_file(path, pieces_[i], i);
+  std::size_t files = 0;
+  for (std::size_t i = 0; i < pieces_.size(); ++i) {
+    if (std::holds_alternative<std::string>(pieces_[i])) continue;
+    write_value_file(path, pieces_[i], i);
+    ++files;
+  }
   write_file_atomically(path, text);
+  return files;
 }
 
 }  // namespace relish

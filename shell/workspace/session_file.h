@@ -62,9 +62,10 @@ class SessionText {
   bool has_stopped() const { return has_stopped_; }
   // Names whose values no text says.
   const std::vector<std::string>& unwritten() const { return unwritten_; }
-  // Writes the session's file and those of large values; `heading` is its first line. UsageError for a file
-  // that is no saved session, or for values where none is saved, unless `overwrite`; IOError.
-  void save(const std::string& path, std::string_view heading, bool overwrite) const;
+  // Writes the session's file and those of large values, and says how many these are; `heading` is the first
+  // line. UsageError for a file that is no saved session, or for values where none is saved, unless
+  // `overwrite`; IOError.
+  std::size_t save(const std::string& path, std::string_view heading, bool overwrite) const;
 
  private:
   void add_piece(const SessionPiece& piece);

@@ -7,6 +7,7 @@
 
 #include "shell/commands/inspect/pictures.h"
 #include "shell/commands/subject.h"
+#include "shell/program/terminal_pictures.h"
 #include "shell/program/text_pictures.h"
 #include "shell/workspace/workspace.h"
 #include "support/failure.h"
@@ -79,7 +80,16 @@ ScriptValue run_hist(Invocation& invocation) {
 
 ScriptValue run_heat(Invocation& invocation) {
   const int rows = count_of(invocation, "rows", 24), columns = count_of(invocation, "columns", 72);
-  return heat_map_of(tensor_of_words(invocation), rows, columns);
+  const Tensor tensor = tensor_of_words(invocation);
+  const PictureForm form = picture_form_of_terminal();
+  const bool in_characters =
+      form == PictureForm::None || invocation.given("rows") || invocation.given("columns");
+  if (in_characters || tensor.size() == 0) return heat_map_of(tensor, rows, columns);
+  // What the colours stand for is told below.
+  const HeatCells cells = heat_cells_of(tensor, 1 << 20, 1 << 20);
+  return fmt::format("{}\n{:.5g} (dark) to {:.5g} (bright); {} x {} elements",
+                     picture_text(heat_pixels(tensor), form), cells.least, cells.most, cells.height,
+                     cells.width);
 }
 
 constexpr Option hist_options[] = {
@@ -168,6 +178,14 @@ ScriptValue plot_of_values(Invocation& invocation) {
   });
   if (!any_finite)
     fail(ErrorClass::Type, {}, "command.subject", "plot: nothing to draw, since no value is finite");
+  if (const PictureForm form = picture_form_of_terminal(); form != PictureForm::None) {
+    const Axis steps = axis_of_steps(chart), values = axis_of_values(chart);
+    std::string labels;
+    for (const ChartCurve& curve : chart.curves) labels += (labels.empty() ? "" : ", ") + curve.label;
+    return fmt::format("{}\n{}: {:.5g} to {:.5g}{}, over {:.5g} to {:.5g}",
+                       picture_text(chart_pixels(chart), form), labels, values.low, values.high,
+                       values.logarithmic ? " (logarithmic)" : "", steps.low, steps.high);
+  }
   // With the numbers at the side it fits 80 columns.
   std::string text = braille_chart(chart, {.columns = 64});
   while (text.ends_with('\n')) text.pop_back();

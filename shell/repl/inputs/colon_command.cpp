@@ -106,9 +106,11 @@ std::string value_text(const Script& script, const Option& option, const std::ve
     case OptionKind::Names: {
       std::vector<std::string> names;
       for (const std::string& text : given) {
-        const std::string all = without_quotes(text);
+        std::string all = without_quotes(text);
+        // As scripts write lists.
+        if (all.starts_with('[') && all.ends_with(']')) all = all.substr(1, all.size() - 2);
         for (const std::string_view name : split_at_commas(all))
-          names.push_back(in_quotes(without_quotes(name)));
+          names.push_back(in_quotes(without_quotes(without_blanks(name))));
       }
       return list_of(names);
     }
@@ -256,6 +258,11 @@ std::string statement_of(const Script& script, std::string_view line) {
   if (command->subject == Subject::Expression) return fmt::format("{}({})", command->name, rest);
   auto [subjects, options, target] = command_words(*command, name, rest);
 
+  if (command->name == "load" && subjects.size() > 1) {
+    fail(ErrorClass::Usage, {}, "command.subject",
+         fmt::format("load: found {} words; expected one file; a name with blanks stands in quotes",
+                     subjects.size()));
+  }
   bool quotes = command->subject == Subject::Name || command->name == "load" || command->name == "run" ||
                 command->name == "runs";
   std::string text = fmt::format("{}(", command->name);

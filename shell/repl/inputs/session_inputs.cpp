@@ -330,7 +330,12 @@ std::optional<bool> SessionInputs::run_loaded(const std::string& words) {
     ~Loading() { files.pop_back(); }
   } scope{loading_};
   loading_.push_back(path);
-  return beside(path, text, [&](const std::string& statements) { return run_parts(path, statements); });
+  return beside(path, text, [&](const std::string& statements) {
+    const bool goes_on = run_parts(path, statements);
+    // The state is called by the command, not by the first of its many statements.
+    workspace_.rebind_modules({}, ":load " + path);
+    return goes_on;
+  });
 }
 
 bool SessionInputs::run_file(const std::string& written) {
@@ -480,8 +485,10 @@ void SessionInputs::save(std::string path) {
   workspace_.settle();
   if (path.ends_with(archive_ending)) return save_archive(path, overwrite);
   const SessionText statements = workspace_.statements();
-  statements.save(path, heading_of(workspace_), overwrite);
-  session_.print(fmt::format("saved {} inputs in {}", statements.inputs(), path));
+  const std::size_t files = statements.save(path, heading_of(workspace_), overwrite);
+  session_.print(
+      fmt::format("saved {} inputs in {}{}", statements.inputs(), path,
+                  files == 0 ? "" : fmt::format(", and {} of values beside it", counted(files, "file"))));
   if (statements.has_stopped()) {
     session_.print(
         "a statement that stopped in the middle stands there as a comment, and behind it the values that it "

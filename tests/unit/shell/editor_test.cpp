@@ -450,7 +450,7 @@ TEST_CASE("functions are timed beside each other with the same arguments") {
   CHECK(session(":call M.main") == session("h"));
   const auto timed = [&](const std::string& line) {
     const std::string told = session(line);
-    return told.find("'ratio': ") != std::string::npos ? std::string("timed") : told;
+    return told.find("\nratio ") != std::string::npos ? std::string("timed") : told;
   };
   CHECK(timed(":time M.main --vs M@1.main --runs 2") == "timed");
   CHECK(timed(":time M@1.main --vs M.main --runs 2") == "timed");

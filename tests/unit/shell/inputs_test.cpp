@@ -223,3 +223,59 @@ TEST_CASE("each input of a copied session is one") {
   CHECK(missing_in_input("[1] >>> x = 1\n[2] >>> x\n  [1,\n") == Missing::Nothing);
   CHECK(missing_in_input("[1] >>> x = (1,\n") == Missing::Bracket);
 }
+
+TEST_CASE("commands with comments, pages, beginnings, options that are given twice") {
+  SessionHarness session("jit");
+  session(training_module);
+  session("x = ones((2,))\n");
+  CHECK(session(":undo # back") == "now at state 1: class M:\n");
+  CHECK(session(":redo\t# on") == "now at state 2: x = ones((2,))\n");
+  // Inside quotes and brackets, or within a word, it is part of the command.
+  CHECK(session(":type \"a # b\"") == "str\n");
+  CHECK(session(":type [1, # two\n2]") == "list\n");
+  CHECK(session(":gradient --help") == session(":help gradient"));
+  CHECK(session(":grad M.main").find("unknown command ':grad'; did you mean 'gradient'?") !=
+        std::string::npos);
+  CHECK(session(":s x").find("unknown command ':s'") != std::string::npos);
+  CHECK(session(":passes M.main -p gradient -p legalize") == "UsageError: passes: --passes is given twice");
+  CHECK(session(":gradient M.main --wrt x --wrt w --as G") == "G = gradient(M.main, wrt=[\"x\", \"w\"])\n");
+  CHECK(session(":gradient M.main --wrt [x, \"w\"] --as G") == "G = gradient(M.main, wrt=[\"x\", \"w\"])\n");
+  CHECK(session(":load with blank.relish").find("stands in quotes") != std::string::npos);
+}
+
+TEST_CASE("results of commands go to the module's name, or to the one that is given") {
+  SessionHarness session;
+  session(training_module + "f = M.main\n");
+  CHECK(session(":gradient f") == "M = gradient(f)\n");
+  session("M");
+  CHECK(session(":legalize _").find("found '_', a value that was shown") != std::string::npos);
+  CHECK(session(":legalize _ --as L") == "L = legalize(_)\n");
+  CHECK(session(":vjp 3").find("vjp: found an int; expected a function") != std::string::npos);
+}
+
+TEST_CASE("who asks by a command is told in words, and the value is that of the call") {
+  SessionHarness session("jit");
+  session(training_module + "M.main(ones((2,)), ones((2,)))\n");
+  CHECK(session(":time M.main --runs 3").starts_with("main: median "));
+  CHECK(session("_[\"runs\"]") == "3\n");
+  CHECK(session("time(M.main, runs=3)").starts_with("{'compile_ms': "));
+  const std::string two = session(":time M.main --runs 3 --vs M.main");
+  CHECK(two.find("\nratio ") != std::string::npos);
+  CHECK((two.find("the first takes ") != std::string::npos ||
+         two.find("the second takes ") != std::string::npos));
+  CHECK(session(":profile M.main --runs 2").find("kernel ") != std::string::npos);
+  CHECK(session(":memory M.main").find("{'") == std::string::npos);
+  // What a statement behind it shows is its own value.
+  CHECK(session(":time M.main --runs 3\nprint(1)\n2\n").ends_with("1\n2\n"));
+}
+
+TEST_CASE("arguments that are not given are those of the last call") {
+  SessionHarness session;
+  session(training_module + "M.main(ones((2,)) * 3, ones((2,)))\n");
+  CHECK(session(":call M.main") == "float32 () 6\n");
+  CHECK(session(":call M.main --arg x=ones") == "float32 () 2\n");
+  CHECK(session(":call M.main --arg y=ones").find("'y' is no parameter of main") != std::string::npos);
+  SessionHarness fresh;
+  fresh(training_module);
+  CHECK(fresh(":call M.main --arg x=ones").find("no value for w") != std::string::npos);
+}
