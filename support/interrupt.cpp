@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "support/failure.h"
+#include "support/input_waits.h"
 #include "support/unfinished_files.h"
 
 namespace relish {
@@ -35,6 +36,7 @@ std::atomic<std::uint32_t> pending_signals{0};
 std::atomic<std::int32_t> asked_signal{0};
 std::atomic<std::int32_t> ticks{0};
 std::atomic<std::int32_t> holds{0};
+std::atomic<std::int32_t> input_waits{0};
 thread_local int shields = 0;
 std::atomic<bool> save_asked{false};
 std::atomic<std::int64_t> asked_at_milliseconds{0};
@@ -110,7 +112,8 @@ extern "C" void on_interrupt_signal(int signal_number) {
   const std::uint32_t bit = 1u << signal_number;
   const std::int64_t now = monotonic_milliseconds();
   if (pending_signals.fetch_or(bit) & bit) {
-    if (now - asked_at_milliseconds.load() >= same_signal_milliseconds) leave(signal_number);
+    const bool dropped = signal_number == SIGINT && input_waits.load() > 0;
+    if (!dropped && now - asked_at_milliseconds.load() >= same_signal_milliseconds) leave(signal_number);
     errno = error;
     return;
   }
@@ -261,6 +264,9 @@ void obey_interrupt(Span span) {
   if (!noted.empty()) failure.note({}, std::exchange(noted, {}));
   throw failure;
 }
+
+InputWaits::InputWaits() { input_waits.fetch_add(1); }
+InputWaits::~InputWaits() { input_waits.fetch_sub(1); }
 
 InterruptHold::InterruptHold() { holds.fetch_add(1); }
 

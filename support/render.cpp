@@ -1,5 +1,6 @@
 // Rendering of diagnostics. Source lines and messages are shown with control characters made visible, so that
-// no text of a user can steer the terminal; columns are counted in code points.
+// no text of a user can steer the terminal; columns are counted in code points, and marks stand below the
+// cells that a terminal shows.
 #include "support/render.h"
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "support/character_width.h"
 #include "support/fix.h"
 
 namespace relish {
@@ -92,7 +94,7 @@ ShownLine lay_out(std::string_view line) {
       cell = std::string(width, ' ');
     } else {
       cell = visible(line, i, point);
-      if (point.valid && is_control(point.value)) width = cell.size();
+      if (point.valid) width = is_control(point.value) ? cell.size() : character_width(point.value);
     }
     shown.columns.push_back(column);
     shown.cells.push_back(std::move(cell));

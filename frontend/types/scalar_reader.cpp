@@ -1,6 +1,7 @@
 // Syntax trees to scalar expressions: names, subscripts, operators, and what calls are sent where.
 #include "frontend/types/scalar_reader.h"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 
@@ -50,6 +51,36 @@ void fail_script_name(const std::string& name, Span at) {
            "found '{}', a variable of the script, which functions do not see; pass it as a parameter, use "
            "bind_params, or make it a constant: bound once, above, to literals, arg() and arithmetic",
            printable(name)));
+}
+
+// A hole among scalars, in a shape, an index or a loop: what stands for a scalar here may be put in.
+[[noreturn]] static void refuse_hole(ReadContext& context, ScalarScope& scope, const ast::Hole& hole,
+                                     Span at) {
+  constexpr std::size_t most_told = 6;
+  HoleReport report{hole.id, at, "a scalar", {}};
+  std::string told;
+  for (const std::string& name : scope.names()) {
+    const ScalarMeaning meaning = scope.find(name, at);
+    const auto* scalar = std::get_if<Scalar>(&meaning);
+    if (!scalar) continue;
+    if (report.candidates.size() < most_told)
+      told += fmt::format("{}{}: {}", told.empty() ? "" : ", ", name, name_of(scalar->dtype()));
+    report.candidates.push_back(name);
+  }
+  const std::size_t count = report.candidates.size();
+  if (count > most_told) told += fmt::format(" and {} more", count - most_told);
+  Diagnostic diagnostic;
+  diagnostic.error_class = ErrorClass::Type;
+  diagnostic.span = at;
+  diagnostic.id = "hole.value";
+  diagnostic.message = fmt::format("found the hole '?{}'; expected a scalar", printable(hole.id));
+  diagnostic.note(count == 0 ? "nothing in scope fits"
+                             : fmt::format("in scope {}: {}", count == 1 ? "fits" : "fit", told));
+  if (count == 1) diagnostic.notes.push_back(write_here(at, report.candidates.front()));
+  const bool known = std::any_of(context.holes.begin(), context.holes.end(),
+                                 [&](const HoleReport& each) { return each.span == at; });
+  if (!known) context.holes.push_back(std::move(report));
+  throw Failure(std::move(diagnostic));
 }
 
 void ScalarReader::check_depth(std::size_t levels, Span at) {
@@ -113,6 +144,7 @@ ScalarOperand ScalarReader::operand(const ast::Expr& expr) {
       promote(then_value, else_value, expr.span);
       return {if_then_else(condition, then_value.value, else_value.value, expr.span)};
     }
+    if (auto* v = expr.as<ast::Hole>()) refuse_hole(context_, scope_, *v, expr.span);
     type_error(expr.span, "scalar.expression",
                fmt::format("found {}; expected a scalar", ast::describe(expr)));
   }();

@@ -431,6 +431,21 @@ std::vector<Value> call_arguments(const Invocation& invocation, const std::strin
     if (auto last = session->last_arguments({invocation.module, function})) return std::move(*last);
   }
   CallInputs inputs = call_inputs(invocation);
+  // What is not given is as in the last call.
+  if (session && !invocation.given("dim") && invocation.call_arguments.empty() && inputs.by_place.empty()) {
+    const auto last = session->last_arguments({invocation.module, function});
+    const std::vector<CallParameter> parameters = call_parameters(*invocation.module, function);
+    for (std::size_t i = 0; last && i < parameters.size(); ++i) {
+      const std::string &name = parameters[i].name, &handle = parameters[i].handle;
+      const auto is_it = [&](const auto& entry) {
+        const std::string given_name = head_of_path(entry.first);
+        return given_name == name || given_name == handle;
+      };
+      if (std::none_of(inputs.arguments.begin(), inputs.arguments.end(), is_it) &&
+          std::none_of(inputs.params.begin(), inputs.params.end(), is_it))
+        inputs.known.emplace_back(name, (*last)[i]);
+    }
+  }
   inputs.zeros_for_missing = missing == MissingTensors::Zeros;
   return make_arguments(*invocation.module, function, inputs);
 }

@@ -25,6 +25,8 @@ struct CallInputs {
   std::uint64_t seed = 0;
 };
 
+// The parameter of "t.0".
+inline std::string head_of_path(const std::string& path) { return path.substr(0, path.find('.')); }
 // The value of an assignment; of "@FILE" with the path as it may be opened. PolicyError.
 ScriptValue with_allowed_path(const Invocation& invocation, std::string_view option,
                               const ScriptValue& value);
@@ -38,8 +40,8 @@ CallInputs call_inputs(const Invocation& invocation);
 std::vector<Value> make_arguments(const Module& module, const std::string& function,
                                   const CallInputs& inputs);
 
-// The arguments of the function that a command calls: of its options, or when none of these is given in a
-// session, those of the function's last call there.
+// The arguments of the function that a command calls: of its options, and in a session where these give none
+// those of the function's last call there.
 enum class MissingTensors { Refused, Zeros };
 std::vector<Value> call_arguments(const Invocation& invocation, const std::string& function,
                                   MissingTensors missing = MissingTensors::Refused);

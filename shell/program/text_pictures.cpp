@@ -2,6 +2,7 @@
 #include "shell/program/text_pictures.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,19 +13,41 @@ namespace {
 
 struct Range {
   double least = 0, most = 0;
-  std::int64_t finite = 0;
+  std::int64_t finite = 0, nans = 0;
+  std::int64_t first_other = -1;  // that is not finite
 };
 
 Range range_of(const Tensor& tensor) {
   Range range;
   for (std::int64_t i = 0; i < tensor.size(); ++i) {
     const double value = tensor.get_double(i);
-    if (!std::isfinite(value)) continue;
+    if (!std::isfinite(value)) {
+      if (range.first_other < 0) range.first_other = i;
+      range.nans += std::isnan(value);
+      continue;
+    }
     range.least = range.finite == 0 ? value : std::min(range.least, value);
     range.most = range.finite == 0 ? value : std::max(range.most, value);
     ++range.finite;
   }
   return range;
+}
+
+// "3 of 6 not finite: 2 nan, 1 inf, first at (0, 2)"; empty when all are.
+std::string others_of(const Tensor& tensor, const Range& range) {
+  const std::int64_t count = tensor.size() - range.finite;
+  if (count == 0) return {};
+  std::vector<std::int64_t> place;
+  std::int64_t rest = range.first_other;
+  for (auto extent = tensor.shape().rbegin(); extent != tensor.shape().rend(); ++extent) {
+    place.insert(place.begin(), rest % *extent);
+    rest /= *extent;
+  }
+  const std::int64_t infinite = count - range.nans;
+  return fmt::format("{} of {} not finite: {}{}{}, first at ({})", count, tensor.size(),
+                     range.nans > 0 ? fmt::format("{} nan", range.nans) : "",
+                     range.nans > 0 && infinite > 0 ? ", " : "",
+                     infinite > 0 ? fmt::format("{} inf", infinite) : "", fmt::join(place, ", "));
 }
 
 // Of `most` characters the share, in eighths of one.
@@ -72,9 +95,8 @@ std::string statistics_of(const Tensor& tensor) {
     text = fmt::format("mean {:.6g}  std {:.6g}  min {:.6g}  max {:.6g}", mean,
                        std::sqrt(squares / static_cast<double>(range.finite)), range.least, range.most);
   }
-  if (range.finite < tensor.size())
-    text += fmt::format("{}{} of {} not finite", text.empty() ? "" : "  ", tensor.size() - range.finite,
-                        tensor.size());
+  if (const std::string others = others_of(tensor, range); !others.empty())
+    text += (text.empty() ? "" : "  ") + others;
   return text;
 }
 
@@ -112,25 +134,25 @@ std::string histogram_of(const Tensor& tensor, int bins) {
     }
     text += fmt::format("{:>12.5g}", range.most);
   }
-  if (range.finite < tensor.size()) {
-    text += fmt::format("{}{} of {} not finite", text.empty() ? "" : "\n", tensor.size() - range.finite,
-                        tensor.size());
-  }
+  if (const std::string others = others_of(tensor, range); !others.empty())
+    text += (text.empty() ? "" : "\n") + others;
   return text.empty() ? "no elements" : text;
 }
 
-std::string heat_map_of(const Tensor& tensor, int rows, int columns) {
-  constexpr std::string_view shades[] = {" ", "░", "▒", "▓", "█"};
-  constexpr int shade_count = 5;
+HeatCells heat_cells_of(const Tensor& tensor, int most_rows, int most_columns) {
+  HeatCells cells;
   const auto& shape = tensor.shape();
+  if (tensor.size() == 0) return cells;
   const std::int64_t height = shape.size() < 2 ? 1 : shape[shape.size() - 2];
   const std::int64_t width = shape.empty() ? 1 : shape.back();
-  if (tensor.size() == 0) return "no elements";
-  const std::int64_t down = std::min<std::int64_t>(height, rows),
-                     across = std::min<std::int64_t>(width, columns);
+  const std::int64_t down = std::min<std::int64_t>(height, most_rows),
+                     across = std::min<std::int64_t>(width, most_columns);
+  cells.height = height;
+  cells.width = width;
+  cells.rows = static_cast<int>(down);
+  cells.columns = static_cast<int>(across);
   // The mean of each block; one with a value that is not finite is none.
-  std::vector<double> cells;
-  Range range;
+  bool any = false;
   for (std::int64_t r = 0; r < down; ++r) {
     for (std::int64_t c = 0; c < across; ++c) {
       double sum = 0, count = 0;
@@ -138,27 +160,42 @@ std::string heat_map_of(const Tensor& tensor, int rows, int columns) {
         for (std::int64_t x = c * width / across; x < (c + 1) * width / across; ++x, ++count)
           sum += tensor.get_double(y * width + x);
       const double mean = sum / count;
-      cells.push_back(mean);
+      cells.values.push_back(mean);
       if (!std::isfinite(mean)) continue;
-      range.least = range.finite == 0 ? mean : std::min(range.least, mean);
-      range.most = range.finite == 0 ? mean : std::max(range.most, mean);
-      ++range.finite;
+      cells.least = any ? std::min(cells.least, mean) : mean;
+      cells.most = any ? std::max(cells.most, mean) : mean;
+      any = true;
     }
   }
+  return cells;
+}
+
+double HeatCells::place(int row, int column) const {
+  const double here = value(row, column);
+  return std::isfinite(here) ? place_in(Range{least, most}, here) : here;
+}
+
+std::string heat_map_of(const Tensor& tensor, int rows, int columns) {
+  constexpr std::string_view shades[] = {" ", "░", "▒", "▓", "█"};
+  constexpr int shade_count = 5;
+  const HeatCells cells = heat_cells_of(tensor, rows, columns);
+  if (cells.values.empty()) return "no elements";
   std::string text;
-  for (std::int64_t r = 0; r < down; ++r) {
+  for (int r = 0; r < cells.rows; ++r) {
     text += '|';
-    for (std::int64_t c = 0; c < across; ++c) {
-      const double value = cells[static_cast<std::size_t>(r * across + c)];
-      const int shade = std::min(static_cast<int>(place_in(range, value) * shade_count), shade_count - 1);
-      text += std::isfinite(value) ? shades[shade] : std::string_view("!");
+    for (int c = 0; c < cells.columns; ++c) {
+      const double place = cells.place(r, c);
+      const bool finite = std::isfinite(place);
+      const int shade = finite ? std::min(static_cast<int>(place * shade_count), shade_count - 1) : 0;
+      text += finite ? shades[shade] : std::string_view("!");
     }
     text += "|\n";
   }
   text +=
-      fmt::format("'{}' {:.5g} to '{}' {:.5g}", shades[0], range.least, shades[shade_count - 1], range.most);
-  if (down < height || across < width)
-    text += fmt::format("; {} x {} elements by the means of {} x {} blocks", height, width, down, across);
+      fmt::format("'{}' {:.5g} to '{}' {:.5g}", shades[0], cells.least, shades[shade_count - 1], cells.most);
+  if (cells.rows < cells.height || cells.columns < cells.width)
+    text += fmt::format("; {} x {} elements by the means of {} x {} blocks", cells.height, cells.width,
+                        cells.rows, cells.columns);
   return text;
 }
 

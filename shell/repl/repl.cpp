@@ -23,6 +23,7 @@
 #include "shell/version.h"
 #include "shell/workspace/state_words.h"
 #include "support/atomic_file.h"
+#include "support/input_waits.h"
 #include "support/interrupt.h"
 #include "support/limits.h"
 
@@ -79,54 +80,81 @@ class Repl {
   int run() {
     session_.print(version_text() + "; :help lists the commands, :quit leaves");
     session_.output().flush();
-    std::string input;
     while (true) {
-      std::string line;
-      const Editor::Event event =
-          editor_->read(prompt_of(inputs_.workspace(), !input.empty()), line, !input.empty());
-      if (event == Editor::Event::Interrupt || event == Editor::Event::Drop) {
-        // Ctrl-C and Ctrl-D drop the input; other signals end the session.
-        if (interrupt_flag.load() != SIGINT) poll_interrupt();
-        clear_interrupt();
-        end_line();
-        input.clear();
-        comments_.clear();
-        continue;
+      try {
+        if (const auto text = next_input(); !text)
+          return 0;
+        else if (!text->empty() && !run_input(*text))
+          return 0;
+      } catch (const Failure& failure) {
+        // A Ctrl-C between two keys drops what was typed.
+        if (failure.error_class() != ErrorClass::Interrupted || failure.exit_code() != interrupt_exit_code)
+          throw;
+        drop();
       }
-      if (event == Editor::Event::Woken) {
-        attempt([&] { return inputs_.reload_changed(); });
-        continue;
-      }
-      if (event == Editor::Event::EndOfInput) {
-        end_line();
-        return 0;
-      }
-      if (input.empty()) {
-        line = without_prompts(line);
-        if (line.find_first_not_of(" \t\n") == std::string::npos) continue;
-        const bool comment = line[line.find_first_not_of(" \t")] == '#';
-        if (comment && line.find('\n') == std::string::npos) {
-          comments_ += line + "\n";
-          continue;
-        }
-      }
-      input += line + "\n";
-      if (!editor_->reads_whole_inputs() && missing_in_input(input) != Missing::Nothing) continue;
-      std::string text = std::move(input);
-      input.clear();
-      text.erase(text.find_last_not_of(" \n") + 1);  // the empty line that ended a block
-      editor_->remember(text);
-      if (!is_leaving_command(text)) history_.append(text);
-      text = std::exchange(comments_, {}) + text + "\n";
-      if (inputs_.files_changed()) attempt([&] { return inputs_.reload_changed(); });
-      if (!attempt(
-              [&] { return inputs_.run(fmt::format("<in {}>", inputs_.workspace().next_input()), text); }))
-        return 0;
-      if (auto corrected = inputs_.take_corrected()) editor_->prefill(*corrected);
     }
   }
 
  private:
+  // What is typed up to its end; an empty text where nothing is to run, none at the end of the session.
+  std::optional<std::string> next_input() {
+    const InputWaits waits;
+    std::string line;
+    const Editor::Event event =
+        editor_->read(prompt_of(inputs_.workspace(), !input_.empty()), line, !input_.empty());
+    switch (event) {
+      case Editor::Event::Interrupt:
+      case Editor::Event::Drop:
+        // Ctrl-C and Ctrl-D drop the input; other signals end the session.
+        if (interrupt_flag.load() != SIGINT) poll_interrupt();
+        drop();
+        return "";
+      case Editor::Event::Woken:
+        attempt([&] { return inputs_.reload_changed(); });
+        return "";
+      case Editor::Event::EndOfInput:
+        end_line();
+        return std::nullopt;
+      case Editor::Event::Line:
+        break;
+    }
+    if (input_.empty()) {
+      if (!editor_->reads_whole_inputs()) line = without_prompts(line);
+      if (line.find_first_not_of(" \t\n") == std::string::npos) return "";
+      const bool comment = line[line.find_first_not_of(" \t")] == '#';
+      if (comment && line.find('\n') == std::string::npos) {
+        comments_ += line + "\n";
+        return "";
+      }
+    }
+    input_ += line + "\n";
+    if (!editor_->reads_whole_inputs() && missing_in_input(input_) != Missing::Nothing) return "";
+    std::string text = std::exchange(input_, {});
+    text.erase(text.find_last_not_of(" \n") + 1);  // the empty line that ended a block
+    return text;
+  }
+
+  // False when it ends the session.
+  bool run_input(std::string text) {
+    // A copy of a session is remembered by what runs.
+    const std::string remembered = without_prompts(text);
+    editor_->remember(remembered);
+    if (!is_leaving_command(remembered)) history_.append(remembered);
+    text = std::exchange(comments_, {}) + text + "\n";
+    if (inputs_.files_changed()) attempt([&] { return inputs_.reload_changed(); });
+    if (!attempt([&] { return inputs_.run(fmt::format("<in {}>", inputs_.workspace().next_input()), text); }))
+      return false;
+    if (auto corrected = inputs_.take_corrected()) editor_->prefill(*corrected);
+    return true;
+  }
+
+  void drop() {
+    clear_interrupt();
+    end_line();
+    input_.clear();
+    comments_.clear();
+  }
+
   void end_line() {
     session_.output().write("\n");
     session_.output().flush();
@@ -179,6 +207,7 @@ class Repl {
   SessionInputs inputs_;
   HistoryFile history_;
   std::unique_ptr<Editor> editor_;
+  std::string input_;     // its lines so far
   std::string comments_;  // typed alone; they belong to the statement that follows
 };
 

@@ -8,6 +8,7 @@
 #include "ir/rewriting/rewrite.h"
 #include "shell/program/highlight.h"
 #include "shell/program/reading.h"
+#include "shell/program/told_table.h"
 #include "shell/script/builtins.h"
 #include "shell/script/constant_values.h"
 #include "shell/script/loop_progress.h"
@@ -148,7 +149,8 @@ Script::Flow Script::execute(const ast::Statement& statement) {
     if (!value.is_none() && !in_function() && !only_changes(*node->value)) {
       const bool program = value.as<ModulePtr>() || value.as<FunctionReference>();
       const bool colors = program && session_.settings().color_programs;
-      session_.print(colors ? in_colors(shown_text(value)) : shown_text(value));
+      const std::optional<std::string> table = take_told_table();
+      session_.print(table ? *table : colors ? in_colors(shown_text(value)) : shown_text(value));
       if (options_.observer) options_.observer->shown(value);
     }
   } else if (const auto* node = statement.as<ast::Assignment>()) {

@@ -7,6 +7,7 @@
 
 #include "shell/script/dict_index.h"
 #include "shell/script/numbers.h"
+#include "shell/script/program_equality.h"
 #include "shell/script/script_function.h"
 #include "support/interrupt.h"
 
@@ -38,11 +39,12 @@ class Equality {
              (size == 0 || (left->begin == right->begin && (size == 1 || left->step == right->step)));
     }
     if (const auto* left = a.as<ShapeValue>()) return left->dims == b.as<ShapeValue>()->dims;
-    if (const auto* left = a.as<ModulePtr>()) return *left == *b.as<ModulePtr>();
-    if (const auto* left = a.as<FunctionReference>()) {
-      const auto* right = b.as<FunctionReference>();
-      return left->module == right->module && left->name == right->name;
+    if (const auto* left = a.as<ModulePtr>()) {
+      const ModulePtr& right = *b.as<ModulePtr>();
+      return *left == right || is_same_program(**left, *right);
     }
+    if (const auto* left = a.as<FunctionReference>())
+      return is_same_program(*left, *b.as<FunctionReference>());
     if (const auto* left = a.as<ScriptFunctionPtr>()) {
       const ScriptFunction &f = **left, &g = **b.as<ScriptFunctionPtr>();
       return &f == &g || (!f.text && !g.text && f.builtin == g.builtin && f.method == g.method &&

@@ -31,9 +31,10 @@ struct Difference {
 Difference difference_of(const ScriptValue& before, const ScriptValue& after, std::string_view name = "");
 Difference difference_of(const State& before, const State& after);
 
-// One below the other, or side by side.
+// One below the other, or side by side in lines of that width.
 std::string unified_text(const Difference& difference);
-std::string side_by_side_text(const Difference& difference);
+inline constexpr std::size_t side_by_side_columns = 135;
+std::string side_by_side_text(const Difference& difference, std::size_t columns = side_by_side_columns);
 std::string json_text(const Difference& difference);
 
 }  // namespace relish

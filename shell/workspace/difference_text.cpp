@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t column_width = 60;
+constexpr std::size_t numbers_width = 15, least_side = 12;  // of a line in two sides
 
 // Lists of names, one a line: what both forms begin with.
 std::string lists_of(const Difference& difference) {
@@ -36,15 +36,15 @@ std::string text_of_all(const Difference& difference,
 }
 
 // Cut to a column, by bytes of whole characters.
-std::string in_column(const std::string& line) {
+std::string in_column(const std::string& line, std::size_t width) {
   std::string cut = line;
-  if (cut.size() > column_width) {
-    cut.resize(column_width - 1);
+  if (cut.size() > width) {
+    cut.resize(width - 1);
     while (!cut.empty() && (static_cast<unsigned char>(cut.back()) & 0xC0) == 0x80) cut.pop_back();
     if (!cut.empty() && static_cast<unsigned char>(cut.back()) >= 0xC0) cut.pop_back();
     cut += '>';
   }
-  cut.resize(std::max(cut.size(), column_width), ' ');
+  cut.resize(std::max(cut.size(), width), ' ');
   return cut;
 }
 
@@ -69,18 +69,19 @@ std::string unified_text(const Difference& difference) {
   });
 }
 
-std::string side_by_side_text(const Difference& difference) {
-  return text_of_all(difference, [](const Hunk& hunk) {
+std::string side_by_side_text(const Difference& difference, std::size_t columns) {
+  const std::size_t side = std::max(least_side, (columns - std::min(columns, numbers_width)) / 2);
+  return text_of_all(difference, [side](const Hunk& hunk) {
     std::string text;
     for (std::size_t i = 0; i < std::max(hunk.removed.size(), hunk.added.size()); ++i) {
       const bool left = i < hunk.removed.size(), right = i < hunk.added.size();
       const std::string number = left ? std::to_string(hunk.before + i) : "";
       const std::string other = right ? std::to_string(hunk.after + i) : "";
-      text += fmt::format("{:>5} {} {} {:>5} {}\n", number, in_column(left ? hunk.removed[i] : ""),
+      text += fmt::format("{:>5} {} {} {:>5} {}\n", number, in_column(left ? hunk.removed[i] : "", side),
                           left && right ? '|'
                           : left        ? '<'
                                         : '>',
-                          other, right ? in_column(hunk.added[i]) : "");
+                          other, right ? in_column(hunk.added[i], side) : "");
       while (text.ends_with(" \n")) text.erase(text.size() - 2, 1);
     }
     return text;

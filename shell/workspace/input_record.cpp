@@ -10,7 +10,7 @@ void InputRecord::begin(const NameMap& had) {
   ran_ = {};
   label_.clear();
   donated_.clear();
-  stopped_ = used_states_ = false;
+  stopped_ = used_states_ = used_last_call_ = false;
   began_ = steady_seconds();
   had_ = had;
 }
@@ -23,7 +23,9 @@ void InputRecord::begin_text(std::string text, std::size_t bytes_before) {
 }
 
 void InputRecord::end_text() {
-  ran_.add(text_.substr(noted_));
+  std::string text = text_.substr(noted_);
+  while (text.starts_with('\n')) text.erase(0, 1);
+  ran_.add(std::move(text));
   noted_ = text_.size();
 }
 
@@ -54,18 +56,18 @@ void InputRecord::note_failed(Script::Progress progress, const Script& script) {
 void InputRecord::note_values(std::vector<std::string> names, const Script& script) {
   Script::Progress left;
   left.touched = std::move(names);
-  ran_.add_values({}, left, script, had_);
+  ran_.add_values("", {}, left, script, had_);
 }
 
 void InputRecord::write_values(const State& before, const State& now, const Script& script) {
-  if (!used_states_) return;
+  if (!used_states_ && !used_last_call_) return;
   Script::Progress left;
   now.names.for_each_difference(had_, [&](const std::string& name, const ScriptValue*, const ScriptValue*) {
     left.touched.push_back(name);
   });
   if (now.options.seed == before.options.seed) left.draws = now.options.draws - before.options.draws;
   SessionText values;
-  values.add_values(ran_, left, script, had_);
+  values.add_values(used_states_ ? other_states_title : last_call_title, ran_, left, script, had_);
   ran_ = std::move(values);
 }
 

@@ -32,6 +32,7 @@ class InputRecord {
   // Values of other states, or shown ones: in the place of its statements, which mean nothing without the
   // log, the values stand that they left between the states.
   void use_states() { used_states_ = true; }
+  void use_last_call() { used_last_call_ = true; }
   // What the state is called that comes of it, when no statement says it.
   void set_label(std::string label) { label_ = std::move(label); }
   const std::string& label() const { return label_; }
@@ -56,6 +57,7 @@ class InputRecord {
   std::size_t noted_ = 0;  // how much of it is in `ran_`
   bool stopped_ = false;
   bool used_states_ = false;
+  bool used_last_call_ = false;  // its arguments
   std::string label_;
   std::set<std::string> donated_;
   std::vector<TransformCall> transforms_;

@@ -113,6 +113,23 @@ std::optional<std::size_t> Log::named(std::string_view name) const {
   return std::nullopt;
 }
 
+std::vector<std::size_t> Log::left() const {
+  std::vector<bool> known(nodes_.size(), false);
+  const auto mark = [&](std::size_t id) {
+    for (; !known[id]; id = nodes_[id].parent) known[id] = true;
+  };
+  known[root] = true;
+  mark(present_);
+  for (const auto* names : {&branches_, &snapshots_})
+    for (const auto& [name, id] : *names) mark(id);
+  std::vector<bool> goes_on(nodes_.size(), false);
+  for (const LogNode& node : nodes_) goes_on[node.parent] = true;
+  std::vector<std::size_t> ends;
+  for (std::size_t id = 1; id < nodes_.size(); ++id)
+    if (!known[id] && !goes_on[id]) ends.push_back(id);
+  return ends;
+}
+
 std::optional<std::size_t> Log::behind(std::size_t input) const {
   const auto found = behind_.find(input);
   return found == behind_.end() ? std::nullopt : std::optional<std::size_t>(found->second);

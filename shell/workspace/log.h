@@ -71,6 +71,9 @@ class Log {
   const std::map<std::string, std::size_t>& branches() const { return branches_; }
   const std::map<std::string, std::size_t>& snapshots() const { return snapshots_; }
   std::optional<std::size_t> named(std::string_view name) const;
+  // States behind which nothing was run, that no name leads to: what was undone before something else was
+  // run.
+  std::vector<std::size_t> left() const;
 
   // The node that was present behind an input.
   void end_input(std::size_t input) { behind_[input] = present_; }

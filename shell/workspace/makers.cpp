@@ -3,18 +3,18 @@
 
 namespace relish {
 
-std::map<std::string, std::size_t> makers_of(const Workspace& workspace) {
+std::map<std::string, std::size_t> makers_of(const Workspace& workspace, std::size_t node) {
   const Log& log = workspace.log();
   std::map<std::string, std::size_t> makers;
   const State* before = &*log.node(Log::root).state;
-  for (const std::size_t id : log.way_to(log.present())) {
-    const LogNode& node = log.node(id);
-    if (!node.state) continue;  // what it bound is told of the next one that is held
-    node.state->names.for_each_difference(before->names, [&](const std::string& name, const ScriptValue*,
+  for (const std::size_t id : log.way_to(node)) {
+    const LogNode& step = log.node(id);
+    if (!step.state) continue;  // what it bound is told of the next one that is held
+    step.state->names.for_each_difference(before->names, [&](const std::string& name, const ScriptValue*,
                                                              const ScriptValue*) { makers[name] = id; });
-    before = &*node.state;
+    before = &*step.state;
   }
-  std::erase_if(makers, [&](const auto& entry) { return !workspace.state().names.find(entry.first); });
+  std::erase_if(makers, [&](const auto& entry) { return !before->names.find(entry.first); });
   return makers;
 }
 

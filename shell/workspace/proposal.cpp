@@ -1,4 +1,5 @@
-// Replacement of words by the nearest ones.
+// The fixes of diagnostics, put into the input that they speak of; where they have no place in it, words by
+// the nearest ones.
 #include "shell/workspace/proposal.h"
 
 #include <algorithm>
@@ -22,21 +23,12 @@ std::string name_at(Span span) {
   return name ? std::string(text) : std::string();
 }
 
-// Of a hole: what its note writes in its place.
-std::optional<Replacement> written_here(const Diagnostic& diagnostic) {
-  for (const Fix& fix : fixes_of(diagnostic)) {
-    const std::string_view wrong = written_at(fix.at);
-    if (fix.at == diagnostic.span && wrong.starts_with('?')) return Replacement{std::string(wrong), fix.text};
-  }
-  return std::nullopt;
-}
-
 // Of "unknown name 'wieght'; did you mean 'weight'?": what stands there, or else what is quoted first.
 std::optional<Replacement> replacement_of(const Diagnostic& diagnostic) {
   constexpr std::string_view asks = "did you mean '";
   const std::string_view message = diagnostic.message;
   const std::size_t hint = message.rfind(asks);
-  if (hint == std::string_view::npos) return written_here(diagnostic);
+  if (hint == std::string_view::npos) return std::nullopt;
   const std::string_view behind = message.substr(hint + asks.size());
   const std::size_t right_end = behind.find('\'');
   if (right_end == std::string_view::npos) return std::nullopt;
@@ -74,11 +66,72 @@ std::size_t begin_of_line(std::string_view input, Span span) {
   return at;
 }
 
+// A change of the input, by bytes.
+struct Edit {
+  std::size_t begin = 0, end = 0;
+  std::string text;
+};
+
+// Where the byte of a source stands in the input, whose lines are numbered alike; nothing where the lines are
+// not the same.
+std::optional<std::size_t> place_in_input(std::string_view input, const SourceFile& source,
+                                          std::uint32_t at) {
+  const std::uint32_t number = source.position(at).line;
+  const std::string_view line = source.line(number);
+  if (!line.data()) return std::nullopt;
+  std::size_t begin = 0;
+  for (std::uint32_t i = 1; i < number; ++i) {
+    const std::size_t end = input.find('\n', begin);
+    if (end == std::string_view::npos) return std::nullopt;
+    begin = end + 1;
+  }
+  const std::string_view own = input.substr(begin, input.find('\n', begin) - begin);
+  const auto column = at - static_cast<std::size_t>(line.data() - source.text().data());
+  return own == line && column <= own.size() ? std::optional(begin + column) : std::nullopt;
+}
+
+// What the fixes of the diagnostic do with the input; nothing where one of them has no place there.
+std::vector<Edit> edits_of(std::string_view input, const Diagnostic& diagnostic) {
+  std::vector<Edit> edits;
+  for (const Fix& fix : fixes_of(diagnostic)) {
+    const SourceFile* source = Sources::instance().find(fix.at.file);
+    const auto begin = source ? place_in_input(input, *source, fix.at.begin) : std::nullopt;
+    const auto end = source ? place_in_input(input, *source, fix.at.end) : std::nullopt;
+    if (!begin || !end || *end < *begin) return {};
+    edits.push_back({*begin, *end, fix.text});
+  }
+  return edits;
+}
+
+// From the end on, so that places stay; of two that meet the first one counts.
+void apply_edits(std::string& text, std::vector<Edit> edits) {
+  std::stable_sort(edits.begin(), edits.end(),
+                   [](const Edit& a, const Edit& b) { return a.begin < b.begin; });
+  std::vector<Edit> apart;
+  for (Edit& edit : edits) {
+    const bool meets =
+        !apart.empty() && (edit.begin < apart.back().end ||
+                           (edit.begin == apart.back().begin && edit.text == apart.back().text));
+    if (!meets) apart.push_back(std::move(edit));
+  }
+  for (auto edit = apart.rbegin(); edit != apart.rend(); ++edit)
+    text.replace(edit->begin, edit->end - edit->begin, edit->text);
+}
+
 }  // namespace
 
 std::optional<std::string> corrected_input(std::string_view input, std::span<const Diagnostic> diagnostics) {
   std::string text(input);
+  std::vector<Edit> edits;
+  std::vector<const Diagnostic*> by_words;
   for (const Diagnostic& diagnostic : diagnostics) {
+    const std::vector<Edit> own = edits_of(input, diagnostic);
+    if (own.empty()) by_words.push_back(&diagnostic);
+    edits.insert(edits.end(), own.begin(), own.end());
+  }
+  apply_edits(text, std::move(edits));
+  for (const Diagnostic* each : by_words) {
+    const Diagnostic& diagnostic = *each;
     const auto replacement = replacement_of(diagnostic);
     if (!replacement || replacement->wrong.empty()) continue;
     std::size_t at = place_of_word(text, replacement->wrong, begin_of_line(text, diagnostic.span));

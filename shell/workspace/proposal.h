@@ -10,8 +10,8 @@
 
 namespace relish {
 
-// The input with each word replaced for which a diagnostic knows a nearer one ("did you mean 'x'?"); nothing
-// when none does.
+// The input with what its diagnostics propose: their fixes ("insert ')' here"), and words for which one knows
+// a nearer one ("did you mean 'x'?"); nothing when none does.
 std::optional<std::string> corrected_input(std::string_view input, std::span<const Diagnostic> diagnostics);
 
 // Inputs that commands make, for who reads inputs to take.

@@ -56,7 +56,7 @@ void Recorder::called(const FunctionReference& function, const std::vector<Value
 
 std::optional<std::vector<Value>> Recorder::last_arguments(const FunctionReference& function) {
   auto arguments = calls_.of(function);
-  if (arguments) record_.use_states();
+  if (arguments) record_.use_last_call();
   return arguments;
 }
 

@@ -112,7 +112,7 @@ std::string as_comment(std::string_view title, std::string_view text) {
   std::string comment = fmt::format("# {}\n", title);
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
-    comment += "#   " + std::string(line) + "\n";
+    comment += std::string(comment_of_input) + std::string(line) + "\n";
     text.remove_prefix(std::min(line.size() + 1, text.size()));
   }
   return comment;
@@ -120,11 +120,10 @@ std::string as_comment(std::string_view title, std::string_view text) {
 
 }  // namespace
 
-void SessionText::add_values(const SessionText& of, const Script::Progress& progress, const Script& script,
-                             const NameMap& had) {
+void SessionText::add_values(std::string_view title, const SessionText& of, const Script::Progress& progress,
+                             const Script& script, const NameMap& had) {
   for (const SessionPiece& piece : of.pieces_) {
-    if (const auto* text = std::get_if<std::string>(&piece))
-      add_piece(as_comment("With values of other states:", *text));
+    if (const auto* text = std::get_if<std::string>(&piece)) add_piece(as_comment(title, *text));
   }
   if (progress.draws == 0 && progress.touched.empty()) return;
   add_piece(std::string("# What it left:\n"));
@@ -138,7 +137,7 @@ void SessionText::add_part(const std::string& text, const Script::Progress& prog
   if (!progress.stopped.known()) return;
   has_stopped_ = true;
   std::string comment = as_comment(
-      "Stopped in the middle:",
+      stopped_title,
       std::string_view(text).substr(progress.stopped.begin, progress.stopped.end - progress.stopped.begin));
   comment += "# What it left:\n";
   add_piece(std::move(comment));
@@ -171,7 +170,7 @@ void SessionText::add_left(const Script::Progress& progress, const Script& scrip
   }
 }
 
-void SessionText::save(const std::string& path, std::string_view heading, bool overwrite) const {
+std::size_t SessionText::save(const std::string& path, std::string_view heading, bool overwrite) const {
   if (!overwrite) refuse_other_file(path);
   const bool again = is_file(path);
   std::string text = std::string(heading) + "\n";
@@ -189,9 +188,14 @@ void SessionText::save(const std::string& path, std::string_view heading, bool o
     }
     text += value_expression(path, pieces_[i], i);
   }
-  for (std::size_t i = 0; i < pieces_.size(); ++i)
-    if (!std::holds_alternative<std::string>(pieces_[i])) write_value_file(path, pieces_[i], i);
+  std::size_t files = 0;
+  for (std::size_t i = 0; i < pieces_.size(); ++i) {
+    if (std::holds_alternative<std::string>(pieces_[i])) continue;
+    write_value_file(path, pieces_[i], i);
+    ++files;
+  }
   write_file_atomically(path, text);
+  return files;
 }
 
 }  // namespace relish

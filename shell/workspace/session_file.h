@@ -17,6 +17,12 @@ namespace relish {
 // How the first line of a saved session begins; options may follow.
 inline constexpr std::string_view session_heading = "# relish: 1 session";
 
+// What stands as a comment above its lines, each behind `comment_of_input`.
+inline constexpr std::string_view stopped_title = "Stopped in the middle:";
+inline constexpr std::string_view other_states_title = "With values of other states:";
+inline constexpr std::string_view last_call_title = "With the arguments of the last call:";
+inline constexpr std::string_view comment_of_input = "#   ";
+
 // The file that a name means: the one of that very name, else the first with one of the endings behind it
 // that is there; the name itself where there is none.
 std::string session_path(const std::string& name, std::initializer_list<std::string_view> endings);
@@ -36,9 +42,10 @@ class SessionText {
   // values that `script` has from it now. `had`: the names that were bound before it.
   void add_part(const std::string& text, const Script::Progress& progress, const Script& script,
                 const NameMap& had);
-  // An input that used values of other states, which the file does not have: what it left stands as values.
-  void add_values(const SessionText& of, const Script::Progress& progress, const Script& script,
-                  const NameMap& had);
+  // An input that used what the file does not have, values of other states or arguments of a call: it is a
+  // comment with that title, and what it left stands as values.
+  void add_values(std::string_view title, const SessionText& of, const Script::Progress& progress,
+                  const Script& script, const NameMap& had);
   // All of another one behind this.
   void add(const SessionText& other);
 
@@ -55,9 +62,10 @@ class SessionText {
   bool has_stopped() const { return has_stopped_; }
   // Names whose values no text says.
   const std::vector<std::string>& unwritten() const { return unwritten_; }
-  // Writes the session's file and those of large values; `heading` is its first line. UsageError for a file
-  // that is no saved session, or for values where none is saved, unless `overwrite`; IOError.
-  void save(const std::string& path, std::string_view heading, bool overwrite) const;
+  // Writes the session's file and those of large values, and says how many these are; `heading` is the first
+  // line. UsageError for a file that is no saved session, or for values where none is saved, unless
+  // `overwrite`; IOError.
+  std::size_t save(const std::string& path, std::string_view heading, bool overwrite) const;
 
  private:
   void add_piece(const SessionPiece& piece);

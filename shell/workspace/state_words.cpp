@@ -16,6 +16,13 @@ std::string title_of(const LogNode& node) {
   constexpr std::size_t most_characters = 60;
   if (!node.label.empty()) return node.label;
   std::string_view text = node.made_by.first_text();
+  // A statement that stands there as a comment, since its values do, is what somebody wrote all the same.
+  for (const std::string_view title : {stopped_title, other_states_title, last_call_title}) {
+    const std::string begin = fmt::format("# {}\n{}", title, comment_of_input);
+    if (text.starts_with(begin))
+      return printable(text.substr(begin.size(), text.find('\n', begin.size()) - begin.size()),
+                       most_characters);
+  }
   // What declares says so behind its decorators.
   std::string_view line;
   while (!text.empty()) {

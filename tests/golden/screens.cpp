@@ -21,14 +21,42 @@ namespace {
 constexpr std::string_view enter_key = "<Enter>";
 
 std::string keys_of_step(std::string text) {
-  static const std::map<std::string, std::string> keys = {
-      {"<Enter>", "\r"},       {"<Tab>", "\t"},         {"<Up>", "\x1b[A"},        {"<Down>", "\x1b[B"},
-      {"<Right>", "\x1b[C"},   {"<Left>", "\x1b[D"},    {"<Home>", "\x1b[H"},      {"<End>", "\x1b[F"},
-      {"<Backspace>", "\x7f"}, {"<Undo>", "\x1f"},      {"<Ctrl-A>", "\x01"},      {"<Ctrl-C>", "\x03"},
-      {"<Ctrl-D>", "\x04"},    {"<Ctrl-K>", "\x0b"},    {"<Ctrl-L>", "\x0c"},      {"<Ctrl-U>", "\x15"},
-      {"<Ctrl-W>", "\x17"},    {"<Ctrl-Y>", "\x19"},    {"<Alt-Enter>", "\x1b\r"}, {"<line>", "\n"},
-      {"<Ctrl-R>", "\x12"},    {"<Ctrl-P>", "\x10"},    {"<Ctrl-N>", "\x0e"},      {"<Ctrl-E>", "\x05"},
-      {"<Ctrl-T>", "\x14"},    {"<Delete>", "\x1b[3~"}, {"<paste>", "\x1b[200~"},  {"</paste>", "\x1b[201~"}};
+  static const std::map<std::string, std::string> keys = {{"<Enter>", "\r"},
+                                                          {"<Tab>", "\t"},
+                                                          {"<Up>", "\x1b[A"},
+                                                          {"<Down>", "\x1b[B"},
+                                                          {"<Right>", "\x1b[C"},
+                                                          {"<Left>", "\x1b[D"},
+                                                          {"<Home>", "\x1b[H"},
+                                                          {"<End>", "\x1b[F"},
+                                                          {"<Backspace>", "\x7f"},
+                                                          {"<Undo>", "\x1f"},
+                                                          {"<Ctrl-A>", "\x01"},
+                                                          {"<Ctrl-C>", "\x03"},
+                                                          {"<Ctrl-D>", "\x04"},
+                                                          {"<Ctrl-K>", "\x0b"},
+                                                          {"<Ctrl-L>", "\x0c"},
+                                                          {"<Ctrl-U>", "\x15"},
+                                                          {"<Ctrl-W>", "\x17"},
+                                                          {"<Ctrl-Y>", "\x19"},
+                                                          {"<Alt-Enter>", "\x1b\r"},
+                                                          {"<line>", "\n"},
+                                                          {"<Ctrl-R>", "\x12"},
+                                                          {"<Ctrl-P>", "\x10"},
+                                                          {"<Ctrl-N>", "\x0e"},
+                                                          {"<Ctrl-E>", "\x05"},
+                                                          {"<Ctrl-Left>", "\x1b[1;5D"},
+                                                          {"<Ctrl-Right>", "\x1b[1;5C"},
+                                                          {"<Alt-Left>", "\x1b[1;3D"},
+                                                          {"<Shift-Left>", "\x1b[1;2D"},
+                                                          {"<PageUp>", "\x1b[5~"},
+                                                          {"<F1>", "\x1bOP"},
+                                                          {"<F5>", "\x1b[15~"},
+                                                          {"<Shift-Tab>", "\x1b[Z"},
+                                                          {"<Ctrl-T>", "\x14"},
+                                                          {"<Delete>", "\x1b[3~"},
+                                                          {"<paste>", "\x1b[200~"},
+                                                          {"</paste>", "\x1b[201~"}};
   for (const auto& [name, bytes] : keys)
     for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at))
       text.replace(at, name.size(), bytes);

@@ -12,6 +12,7 @@
 #include "shell/script/script.h"
 #include "support/atomic_file.h"
 #include "support/interrupt.h"
+#include "support/render.h"
 
 namespace relish::commands_save {
 namespace {

@@ -4,7 +4,9 @@
 
 #include <fmt/ranges.h>
 
+#include "ir/printer/printer.h"
 #include "ir/rewriting/rewrite.h"
+#include "shell/commands/inspect/asking.h"
 #include "shell/commands/subject.h"
 #include "shell/program/text_pictures.h"
 #include "shell/workspace/held_bytes.h"
@@ -13,6 +15,7 @@
 #include "support/counted.h"
 #include "support/render.h"
 #include "support/suggest.h"
+#include "support/value_text.h"
 
 namespace relish::commands_asking {
 namespace {
@@ -20,8 +23,10 @@ namespace {
 // X as the user wrote it, with what it is.
 struct Asked {
   std::string text, root;
-  std::optional<ScriptValue> value;  // none: nothing is bound to it
-  std::string binding;               // `y` of M.main.y, a binding of the function that `value` is then
+  std::optional<ScriptValue> value;        // none: nothing is bound to it
+  std::string binding;                     // `y` of M.main.y, a binding of the function that `value` is then
+  std::size_t node = 0;                    // the state that it is of: the present one, or that of M@12
+  std::shared_ptr<const Origins> origins;  // of that state
 };
 
 std::string word_of(const Invocation& invocation) {
@@ -44,7 +49,22 @@ Asked asked_of(Invocation& invocation) {
   Asked asked;
   asked.text = word_of(invocation);
   asked.root = asked.text.substr(0, asked.text.find_first_of(".[(@ "));
-  if (!workspace.script().environment().find(asked.root) && !asked.root.starts_with('_')) return asked;
+  asked.node = workspace.log().present();
+  asked.origins = workspace.state().origins;
+  const bool elsewhere = asked.text.size() > asked.root.size() && asked.text[asked.root.size()] == '@' &&
+                         is_plain_name(asked.root);
+  if (elsewhere) {
+    const std::size_t begin = asked.root.size() + 1;
+    const std::string state = asked.text.substr(begin, asked.text.find_first_of(".[(@ ", begin) - begin);
+    const bool number = !state.empty() && state.find_first_not_of("0123456789") == std::string::npos;
+    if (number || workspace.log().named(state)) {
+      asked.node = workspace.node_named(state);
+      asked.origins = workspace.state_of(asked.node).origins;
+    }
+  }
+  const bool here = asked.node == workspace.log().present();
+  if (here && !workspace.script().environment().find(asked.root) && !asked.root.starts_with('_'))
+    return asked;
   std::string expression = asked.text;
   // M.main.y is a binding of the function M.main.
   const std::size_t dot = expression.rfind('.');
@@ -88,13 +108,17 @@ Span span_of(const GlobalFunction& function) {
   return std::visit([](const auto& held) { return held->span; }, function);
 }
 
+OriginPtr origin_of(const Asked& asked, const GlobalFunction& function) {
+  return asked.origins ? asked.origins->of(function) : nullptr;
+}
+
 // "gradient of main in [7], of ..." from the function back to what was written.
-std::string origin_text(const Workspace& workspace, const GlobalFunction& function) {
+std::string origin_text(const Asked& asked, const GlobalFunction& function) {
   std::string text;
   GlobalFunction at = function;
   constexpr int most_steps = 16;
   for (int step = 0; step < most_steps; ++step) {
-    const OriginPtr origin = workspace.origins().of(at);
+    const OriginPtr origin = origin_of(asked, at);
     if (!origin) break;
     text += fmt::format("{}made by {} from {} in [{}]", text.empty() ? "" : ", that ", origin->command,
                         origin->source, origin->input);
@@ -123,10 +147,10 @@ bool is_function_of(const Workspace& workspace, const std::string& path, const F
   return module && *module == function.module;
 }
 
-std::vector<std::string> derived_from(const Workspace& workspace, const FunctionReference& function) {
+std::vector<std::string> derived_from(const Asked& asked, const FunctionReference& function) {
   std::vector<std::string> derived;
   for (const GlobalFunction& other : function.module->functions) {
-    const OriginPtr origin = workspace.origins().of(other);
+    const OriginPtr origin = origin_of(asked, other);
     if (origin && origin->source == function.name && name_of(other) != function.name)
       derived.push_back(name_of(other));
   }
@@ -169,22 +193,26 @@ Elsewhere uses_elsewhere(const Workspace& workspace, const FunctionReference& fu
   return found;
 }
 
-bool is_stale(const Workspace& workspace, const Module& module, const std::string& name) {
-  const std::vector<OriginPtr> stale = workspace.origins().stale(module);
+std::vector<OriginPtr> stale_in(const Asked& asked, const Module& module) {
+  return asked.origins ? asked.origins->stale(module) : std::vector<OriginPtr>();
+}
+
+bool is_stale(const Asked& asked, const Module& module, const std::string& name) {
+  const std::vector<OriginPtr> stale = stale_in(asked, module);
   return std::any_of(stale.begin(), stale.end(),
                      [&](const OriginPtr& origin) { return name_of(origin->function) == name; });
 }
 
 // The input that bound the name.
-std::string maker_text(const Workspace& workspace, const std::string& root) {
-  const auto makers = makers_of(workspace);
-  const auto found = makers.find(root);
+std::string maker_text(const Workspace& workspace, const Asked& asked) {
+  const auto makers = makers_of(workspace, asked.node);
+  const auto found = makers.find(asked.root);
   if (found == makers.end()) return {};
   const LogNode& node = workspace.log().node(found->second);
   return fmt::format("bound by [{}] {}", node.input, title_of(node));
 }
 
-std::string function_info(const Workspace& workspace, const FunctionReference& reference) {
+std::string function_info(const Asked& asked, const FunctionReference& reference) {
   const GlobalFunction& function = *reference.module->find(reference.name);
   std::string text;
   if (const auto* graph = std::get_if<FunctionPtr>(&function)) {
@@ -192,15 +220,66 @@ std::string function_info(const Workspace& workspace, const FunctionReference& r
     for (const BindingBlock& block : (*graph)->blocks) bindings += block.bindings.size();
     text += "\n" + counted(bindings, "binding");
   }
-  const std::string origin = origin_text(workspace, function);
+  const std::string origin = origin_text(asked, function);
   text += "\n" + (origin.empty() ? "written at " + place_text(span_of(function)) : origin);
-  if (is_stale(workspace, *reference.module, reference.name))
+  if (is_stale(asked, *reference.module, reference.name))
     text += "\nstale: what it was made from is another one by now";
   const std::vector<std::string> callers = callers_of(*reference.module, reference.name);
   if (!callers.empty()) text += fmt::format("\ncalled by {}", fmt::join(callers, ", "));
-  const std::vector<std::string> derived = derived_from(workspace, reference);
+  const std::vector<std::string> derived = derived_from(asked, reference);
   if (!derived.empty()) text += fmt::format("\nsource of {}", fmt::join(derived, ", "));
   return text;
+}
+
+// Lines of the printed function in which the binding stands on the right.
+std::string lines_with(const FunctionReference& reference, const std::string& binding) {
+  const FunctionPtr function = reference.module->function(reference.name);
+  std::string text;
+  for_each_binding(*function, [&](const Binding& other) {
+    bool uses = false;
+    for_each_expr(other.value(), [&](const Expr& expr) {
+      const auto* var = expr.as<VarRef>();
+      uses |= var && var->var.name() == binding;
+    });
+    if (uses)
+      text += fmt::format("{}{} at {}", text.empty() ? "" : "\n", other.var().name(), place_text(other.span));
+  });
+  return text;
+}
+
+// The variable and the place of the binding that is asked for.
+struct FoundBinding {
+  std::optional<Var> var;
+  Span span;
+  bool is_parameter = false;
+};
+
+FoundBinding found_binding(const Asked& asked) {
+  const auto& reference = *asked.value->as<FunctionReference>();
+  const FunctionPtr function = reference.module->function(reference.name);
+  FoundBinding found;
+  for (const Var& param : function->params)
+    if (param.name() == asked.binding) found = {param, function->span, true};
+  for_each_binding(*function, [&](const Binding& binding) {
+    if (binding.var().name() == asked.binding) found = {binding.var(), binding.span, false};
+  });
+  return found;
+}
+
+std::string binding_info(const Asked& asked) {
+  const FoundBinding found = found_binding(asked);
+  std::string text = fmt::format("{}: {}\n{} at {}", asked.binding, print(found.var->type()),
+                                 found.is_parameter ? "a parameter of the function written" : "written",
+                                 place_text(found.span));
+  const std::string uses = lines_with(*asked.value->as<FunctionReference>(), asked.binding);
+  std::string users;
+  for (std::size_t at = 0; at < uses.size();) {
+    const std::size_t end = std::min(uses.find('\n', at), uses.size());
+    const std::string line = uses.substr(at, end - at);
+    users += (users.empty() ? "" : ", ") + line.substr(0, line.find(" at "));
+    at = end + 1;
+  }
+  return text + (users.empty() ? std::string() : "\nused by " + users);
 }
 
 ScriptValue run_info(Invocation& invocation) {
@@ -212,12 +291,11 @@ ScriptValue run_info(Invocation& invocation) {
     page.files = {asked.text};
     return find_command("doc")->run(page);
   }
-  if (!asked.binding.empty()) return "a binding; :where and :uses tell of it";
+  if (!asked.binding.empty()) return binding_info(asked);
   Invocation type(invocation.session, *find_command("type"), Surface::Script, {});
   type.value = *asked.value;
   std::string text = *find_command("type")->run(type).string();
-  if (const auto* function = asked.value->as<FunctionReference>())
-    text += function_info(workspace, *function);
+  if (const auto* function = asked.value->as<FunctionReference>()) text += function_info(asked, *function);
   if (const Tensor* tensor = asked.value->tensor()) {
     const std::string line = sparkline_of(*tensor);
     const std::string statistics = statistics_of(*tensor);
@@ -226,12 +304,12 @@ ScriptValue run_info(Invocation& invocation) {
   if (const ScriptFunction* function = asked.value->script_function(); function && function->text)
     text += "\nwritten at " + place_text(function->span);
   if (const auto* module = asked.value->as<ModulePtr>()) {
-    for (const OriginPtr& origin : workspace.origins().stale(**module))
+    for (const OriginPtr& origin : stale_in(asked, **module))
       text += fmt::format("\nstale: {} (made from {} in [{}])", name_of(origin->function), origin->source,
                           origin->input);
   }
   if (const std::uint64_t bytes = held_bytes(*asked.value); bytes > 0) text += "\n" + counted(bytes, "byte");
-  if (const std::string maker = maker_text(workspace, asked.root); !maker.empty()) text += "\n" + maker;
+  if (const std::string maker = maker_text(workspace, asked); !maker.empty()) text += "\n" + maker;
   return text;
 }
 
@@ -255,7 +333,7 @@ std::string mentions_of(const Workspace& workspace, const std::string& name) {
     for (std::size_t at = 0; at < shown.size();) {
       const std::size_t end = std::min(shown.find('\n', at), shown.size());
       const std::string_view line = std::string_view(shown).substr(at, end - at);
-      if (mentions_name(line, name))
+      if (!line.starts_with('#') && mentions_name(line, name))
         add(fmt::format("behind [{}] {}", node.input, printable(line, most_characters)));
       at = end + 1;
     }
@@ -268,22 +346,6 @@ std::string mentions_of(const Workspace& workspace, const std::string& name) {
       add(fmt::format("[{}] {}", node.input, title_of(node)));
     add_shown(node);
   }
-  return text;
-}
-
-// Lines of the printed function in which the binding stands on the right.
-std::string lines_with(const FunctionReference& reference, const std::string& binding) {
-  const FunctionPtr function = reference.module->function(reference.name);
-  std::string text;
-  for_each_binding(*function, [&](const Binding& other) {
-    bool uses = false;
-    for_each_expr(other.value(), [&](const Expr& expr) {
-      const auto* var = expr.as<VarRef>();
-      uses |= var && var->var.name() == binding;
-    });
-    if (uses)
-      text += fmt::format("{}{} at {}", text.empty() ? "" : "\n", other.var().name(), place_text(other.span));
-  });
   return text;
 }
 
@@ -306,7 +368,7 @@ ScriptValue run_uses(Invocation& invocation) {
   if (function) {
     const Elsewhere elsewhere = uses_elsewhere(workspace, *function);
     add("called by", callers_of(*function->module, function->name), elsewhere.callers);
-    add("source of", derived_from(workspace, *function), elsewhere.derived);
+    add("source of", derived_from(asked, *function), elsewhere.derived);
   }
   const std::string mentioned = mentions_of(workspace, function ? asked.text : asked.root);
   if (!mentioned.empty()) text += (text.empty() ? "" : "\n") + mentioned;
@@ -321,20 +383,14 @@ ScriptValue run_where(Invocation& invocation) {
   std::string text;
   if (const auto* reference = asked.value->as<FunctionReference>()) {
     const GlobalFunction& function = *reference->module->find(reference->name);
-    Span span = span_of(function);
-    if (!asked.binding.empty()) {
-      for (const Var& param : std::get<FunctionPtr>(function)->params)
-        if (param.name() == asked.binding) span = std::get<FunctionPtr>(function)->span;
-      for_each_binding(*std::get<FunctionPtr>(function), [&](const Binding& binding) {
-        if (binding.var().name() == asked.binding) span = binding.span;
-      });
-    }
-    text = place_text(span);
-    if (const std::string origin = origin_text(workspace, function); !origin.empty()) text += "\n" + origin;
+    text = place_text(asked.binding.empty() ? span_of(function) : found_binding(asked).span);
+    if (const std::string origin = origin_text(asked, function); !origin.empty()) text += "\n" + origin;
+    // A binding was there before its function came into the module.
+    if (!asked.binding.empty()) return text;
   } else if (const auto* module = asked.value->as<ModulePtr>()) {
     text = place_text((*module)->span);
   }
-  const std::string maker = maker_text(workspace, asked.root);
+  const std::string maker = maker_text(workspace, asked);
   if (!maker.empty()) text += (text.empty() ? "" : "\n") + maker;
   return text;
 }
@@ -379,3 +435,19 @@ const Command command_where{
 };
 
 }  // namespace relish::commands_asking
+
+namespace relish {
+
+std::optional<std::string> type_of_binding(Workspace& workspace, const std::string& words) {
+  using namespace commands_asking;
+  const auto dots = std::count(words.begin(), words.end(), '.');
+  if (dots != 2 || words.find_first_of("([ ") != std::string::npos) return std::nullopt;
+  Invocation invocation(workspace.session(), *find_command("info"), Surface::Shell, {});
+  invocation.workspace = &workspace;
+  invocation.files = {words};
+  const Asked asked = asked_of(invocation);
+  if (asked.binding.empty()) return std::nullopt;
+  return fmt::format("{}: {}", asked.binding, print(found_binding(asked).var->type()));
+}
+
+}  // namespace relish

@@ -5,6 +5,7 @@
 #include "runtime/files.h"
 #include "shell/commands/subject.h"
 #include "shell/commands/training/run_difference.h"
+#include "shell/program/terminal_width.h"
 #include "shell/script/unread_value.h"
 #include "shell/workspace/difference.h"
 #include "shell/workspace/workspace.h"
@@ -28,7 +29,8 @@ constexpr Example examples[] = {
 ScriptValue shown(Invocation& invocation, const Difference& difference) {
   if (!difference.equal() && !invocation.workspace) invocation.exit_code = 1;
   if (invocation.flag("json")) return json_text(difference);
-  return invocation.flag("side") ? side_by_side_text(difference) : unified_text(difference);
+  if (!invocation.flag("side")) return unified_text(difference);
+  return side_by_side_text(difference, terminal_columns(side_by_side_columns));
 }
 
 // The value of a file: its modules by name, or its tensors.

@@ -63,7 +63,7 @@ ScriptValue run_shape(Invocation& invocation) {
 }
 
 std::string stats_of(const Tensor& tensor) {
-  const std::string statistics = statistics_of(tensor);
+  const std::string statistics = tensor.size() == 0 ? "no elements" : statistics_of(tensor);
   return describe(ScriptValue(tensor)).substr(std::string_view("a tensor ").size()) +
          (statistics.empty() ? "" : "  " + statistics);
 }

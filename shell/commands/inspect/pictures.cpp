@@ -1,11 +1,13 @@
 // The commands `:hist` and `:heat`: tensors as pictures in characters.
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include <fmt/ranges.h>
 
 #include "shell/commands/inspect/pictures.h"
 #include "shell/commands/subject.h"
+#include "shell/program/terminal_pictures.h"
 #include "shell/program/text_pictures.h"
 #include "shell/workspace/workspace.h"
 #include "support/failure.h"
@@ -32,6 +34,7 @@ std::string describe_undrawn(const ScriptValue& value) {
   const bool empty = (value.sequence() && value.sequence()->items.empty()) ||
                      (value.dictionary() && value.dictionary()->items.empty());
   if (empty) return fmt::format("an empty {}", kind_name(value));
+  if (value.tensor()) return fmt::format("{} without elements", describe(value));
   if (const ScriptList* list = value.sequence()) {
     const auto other = std::find_if(list->items.begin(), list->items.end(),
                                     [](const ScriptValue& item) { return !real_of(item); });
@@ -77,7 +80,16 @@ ScriptValue run_hist(Invocation& invocation) {
 
 ScriptValue run_heat(Invocation& invocation) {
   const int rows = count_of(invocation, "rows", 24), columns = count_of(invocation, "columns", 72);
-  return heat_map_of(tensor_of_words(invocation), rows, columns);
+  const Tensor tensor = tensor_of_words(invocation);
+  const PictureForm form = picture_form_of_terminal();
+  const bool in_characters =
+      form == PictureForm::None || invocation.given("rows") || invocation.given("columns");
+  if (in_characters || tensor.size() == 0) return heat_map_of(tensor, rows, columns);
+  // What the colours stand for is told below.
+  const HeatCells cells = heat_cells_of(tensor, 1 << 20, 1 << 20);
+  return fmt::format("{}\n{:.5g} (dark) to {:.5g} (bright); {} x {} elements",
+                     picture_text(heat_pixels(tensor), form), cells.least, cells.most, cells.height,
+                     cells.width);
 }
 
 constexpr Option hist_options[] = {
@@ -159,6 +171,20 @@ ScriptValue plot_of_values(Invocation& invocation) {
     fail(ErrorClass::Type, {}, "command.subject",
          fmt::format("plot: found {}; expected a tensor or a list of numbers, or a dict of these",
                      describe_undrawn(value)));
+  }
+  const bool any_finite = std::any_of(chart.curves.begin(), chart.curves.end(), [](const ChartCurve& curve) {
+    return std::any_of(curve.points.begin(), curve.points.end(),
+                       [](const auto& point) { return std::isfinite(point.value); });
+  });
+  if (!any_finite)
+    fail(ErrorClass::Type, {}, "command.subject", "plot: nothing to draw, since no value is finite");
+  if (const PictureForm form = picture_form_of_terminal(); form != PictureForm::None) {
+    const Axis steps = axis_of_steps(chart), values = axis_of_values(chart);
+    std::string labels;
+    for (const ChartCurve& curve : chart.curves) labels += (labels.empty() ? "" : ", ") + curve.label;
+    return fmt::format("{}\n{}: {:.5g} to {:.5g}{}, over {:.5g} to {:.5g}",
+                       picture_text(chart_pixels(chart), form), labels, values.low, values.high,
+                       values.logarithmic ? " (logarithmic)" : "", steps.low, steps.high);
   }
   // With the numbers at the side it fits 80 columns.
   std::string text = braille_chart(chart, {.columns = 64});

@@ -9,8 +9,6 @@
 namespace relish {
 namespace {
 
-std::string head_of_path(const std::string& path) { return path.substr(0, path.find('.')); }
-
 bool has_parameter(const std::vector<CallParameter>& parameters, const std::string& name) {
   return std::any_of(parameters.begin(), parameters.end(),
                      [&](const CallParameter& each) { return each.name == name || each.handle == name; });

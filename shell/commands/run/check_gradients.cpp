@@ -1,6 +1,8 @@
 // The command `check_gradients`: a function's gradient against differences of the function.
 #include "transform/check_gradients.h"
 
+#include <cmath>
+
 #include "runtime/format.h"
 #include "shell/commands/subject.h"
 #include "shell/program/call_values.h"
@@ -23,6 +25,18 @@ constexpr Example examples[] = {
      "check_gradients(M.main, x, wrt=[\"x\"])"},
 };
 
+// A NaN has no sign that anybody asks for.
+std::string number_text(double value) { return std::isnan(value) ? "nan" : fmt::format("{:.9g}", value); }
+
+// What is to be done where no difference can be right.
+std::string words_of(const GradientDifference& difference) {
+  const std::string numbers = fmt::format("gradient {}, differences {}", number_text(difference.analytic),
+                                          number_text(difference.numeric));
+  return std::isfinite(difference.numeric)
+             ? numbers
+             : numbers + " (the function is not finite near this point: check it elsewhere)";
+}
+
 std::string report(const GradientCheck& check) {
   std::string text = fmt::format("differences in {}", name_of(check.dtype));
   for (const CheckedParameter& parameter : check.parameters) {
@@ -32,8 +46,7 @@ std::string report(const GradientCheck& check) {
       text += fmt::format("largest difference {:.1e}", parameter.largest_error);
     } else {
       const GradientDifference& first = parameter.wrong.front();
-      text += fmt::format("{} wrong; first {}: gradient {:.9g}, differences {:.9g}", parameter.wrong.size(),
-                          first.place, first.analytic, first.numeric);
+      text += fmt::format("{} wrong; first {}: {}", parameter.wrong.size(), first.place, words_of(first));
     }
     if (parameter.at_kinks > 0) text += fmt::format(", {} at kinks", parameter.at_kinks);
   }

@@ -7,6 +7,7 @@
 #include "jit/jit.h"
 #include "shell/commands/subject.h"
 #include "shell/program/call_values.h"
+#include "shell/program/told_table.h"
 #include "shell/script/convert.h"
 #include "support/render.h"
 #include "support/source.h"
@@ -166,6 +167,7 @@ ScriptValue run(Invocation& invocation) {
   const Footprint found = footprint_of(invocation.module, function, arguments, settings.threads,
                                        donated_parameters(invocation, function));
   const std::size_t rows = std::min(found.parts.size(), static_cast<std::size_t>(top));
+  tell_table([&] { return table(found, rows, function); });
   if (invocation.surface == Surface::Script) return dict_of(found, rows);
   if (invocation.flag("json")) return json_of(found, rows, function).dump();
   return table(found, rows, function);

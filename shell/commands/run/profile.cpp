@@ -12,6 +12,7 @@
 #include "shell/commands/subject.h"
 #include "shell/program/call_values.h"
 #include "shell/program/machine_facts.h"
+#include "shell/program/told_table.h"
 #include "shell/script/convert.h"
 #include "support/atomic_file.h"
 #include "support/interrupt.h"
@@ -253,6 +254,7 @@ ScriptValue run(Invocation& invocation) {
   const Profile profile = measure(log, *watched, invocation.module, function, arguments, wanted);
   const int threads = settings.threads > 0 ? settings.threads : describe_machine().threads;
   if (invocation.given("trace")) write_file_atomically(invocation.output_path("trace"), trace_of(log));
+  tell_table([&] { return table(profile, function, threads); });
   if (invocation.surface == Surface::Script) return dict_of(profile, threads);
   if (invocation.flag("json")) return json_of(profile, function, threads).dump();
   return table(profile, function, threads);

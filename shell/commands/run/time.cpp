@@ -14,6 +14,7 @@
 #include "shell/commands/run/arguments_of_both.h"
 #include "shell/commands/subject.h"
 #include "shell/program/call_values.h"
+#include "shell/program/told_table.h"
 #include "shell/script/convert.h"
 #include "support/interrupt.h"
 #include "support/render.h"
@@ -283,12 +284,23 @@ std::string line_of(std::string_view name, const ScriptValue& timing) {
       real("compile_ms"), real("first_ms"));
 }
 
+// Which of the two is the faster, by their medians.
+std::string ratio_words(double ratio) {
+  return ratio > 1 ? fmt::format("the first takes {:.2f} times as long", ratio)
+                   : fmt::format("the second takes {:.2f} times as long", 1 / ratio);
+}
+
 // The other function: FILE[:FUNCTION] in the shell, a function or module in scripts.
 FunctionReference other_function(const Invocation& invocation, const std::string& function) {
   if (invocation.surface == Surface::Script) {
     const ScriptValue& value = *invocation.find("vs");
     if (const auto* reference = value.as<FunctionReference>()) return *reference;
     const auto* module = value.as<ModulePtr>();
+    if (const std::string* word = value.string())
+      invocation.misuse("vs",
+                        fmt::format("found the word '{}', which is no function here; expected one such as "
+                                    "M.main or M@2.main",
+                                    printable(*word)));
     if (!module) invocation.misuse("vs", fmt::format("found {}; expected a function", describe(value)));
     return {*module, (*module)->find(function) ? function : default_function(**module, invocation.span)};
   }
@@ -319,21 +331,26 @@ ScriptValue run(Invocation& invocation) {
   const bool script = invocation.surface == Surface::Script;
   bool json = invocation.flag("json");
   if (!other) {
+    tell_table([&] { return line_of(function, timing); });
     if (script) return timing;
     return json ? ScriptValue(json_of(timing).dump()) : ScriptValue(line_of(function, timing));
   }
   ScriptValue other_timing =
       dict_of(measure(session, other->module, other->name, std::move(others), carries, runs), session);
   double ratio = *real_of(*timing.find("median_ms")) / *real_of(*other_timing.find("median_ms"));
+  const std::string other_name = script ? other->name : invocation.text("vs");
+  const auto lines = [&] {
+    return fmt::format("{}\n{}\nratio {:.3f}: {}", line_of(function, timing),
+                       line_of(other_name, other_timing), ratio, ratio_words(ratio));
+  };
+  tell_table(lines);
   if (script) {
     std::vector<std::pair<ScriptValue, ScriptValue>> items = timing.dictionary()->items;
     items.emplace_back("vs", other_timing);
     items.emplace_back("ratio", ratio);
     return ScriptValue::dict(std::move(items));
   }
-  if (!json)
-    return fmt::format("{}\n{}\nratio {:.3f}", line_of(function, timing),
-                       line_of(invocation.text("vs"), other_timing), ratio);
+  if (!json) return lines();
   nlohmann::ordered_json result = json_of(timing);
   result["vs"] = json_of(other_timing);
   result["ratio"] = ratio;

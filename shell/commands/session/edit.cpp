@@ -66,6 +66,13 @@ Edited edited_of(Workspace& workspace, const std::vector<std::string>& words) {
     if (std::to_string(workspace.log().node(node).input) != word) return of_input(workspace, Log::root);
     return of_input(workspace, node);
   }
+  if (word.find('@') != std::string::npos) {
+    fail(ErrorClass::Usage, {}, "edit.subject",
+         fmt::format(
+             "edit: '{}' is of another state, and what comes back belongs to the present one; expected "
+             "M.f, M, f or the number of an input; :goto goes to that state",
+             printable(word)));
+  }
   const std::string root = word.substr(0, word.find('.'));
   const ScriptValue* value = workspace.script().environment().find(root);
   const auto* module = value ? value->as<ModulePtr>() : nullptr;

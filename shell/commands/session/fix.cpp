@@ -10,8 +10,7 @@ ScriptValue run(Invocation& invocation) {
   if (!invocation.files.empty()) fail(ErrorClass::Usage, {}, "command.subject", "fix takes nothing");
   Proposal& proposal = invocation.workspace->proposal();
   if (!proposal.corrected) {
-    fail(ErrorClass::Usage, {}, "fix.nothing",
-         "nothing to correct: no input has failed of which a message knows a nearer word");
+    fail(ErrorClass::Usage, {}, "fix.nothing", "nothing to correct: no input has failed");
   }
   proposal.corrected_wanted = true;
   return {};

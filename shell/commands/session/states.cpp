@@ -43,6 +43,8 @@ ScriptValue run_branches(Invocation& invocation) {
   };
   list(log.branches(), "branch");
   list(log.snapshots(), "snapshot");
+  for (const std::size_t id : log.left())
+    text += fmt::format("  {:<12} {:<8} {}\n", "-", "left", place_of(workspace, id));
   if (log.branch().empty()) text += "  no branch ends here: what is run next begins one\n";
   text.pop_back();
   return text;
@@ -134,6 +136,9 @@ const Command command_branches{
     .summary = "lists the branches and snapshots",
     .run = run_branches,
     .examples = branches_examples,
+    .doc =
+        "Below them stand the ends that no name leads to, since they were undone and something else was run; "
+        ":goto N still goes there.",
     .surfaces = in_session,
 };
 

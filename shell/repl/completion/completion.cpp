@@ -2,8 +2,10 @@
 #include "shell/repl/completion/completion.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_set>
 
+#include "frontend/text/scanner.h"
 #include "ir/operators/op.h"
 #include "shell/repl/completion/completion_sources.h"
 #include "shell/repl/completion/cursor_place.h"
@@ -12,6 +14,18 @@
 namespace relish {
 namespace {
 
+// What stands behind `? ` or `help `, of which a page is asked for.
+std::optional<std::string_view> page_begun(std::string_view text) {
+  std::string_view line = text.substr(text.rfind('\n') + 1);
+  for (const std::string_view word : {"? ", "??", "?", "help "}) {
+    if (!line.starts_with(word)) continue;
+    line.remove_prefix(word.size());
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    return line;
+  }
+  return std::nullopt;
+}
+
 class Completer {
  public:
   Completer(const Workspace& workspace, std::string_view text)
@@ -19,7 +33,10 @@ class Completer {
 
   Completions run() {
     if (place_.in_comment) return {};
-    if (place_.command_line) {
+    if (const auto asked = page_begun(text_)) {
+      place_.word = *asked;
+      add(sources_.pages());
+    } else if (place_.command_line) {
       command_line();
     } else if (place_.in_string) {
       string();
@@ -32,28 +49,47 @@ class Completer {
  private:
   void add(std::vector<Candidate> candidates) {
     for (Candidate& candidate : candidates) {
-      const bool fits = candidate.text.starts_with(place_.word) && candidate.text != place_.word;
+      if (candidate.text == place_.word) {
+        if (!whole_) whole_ = std::move(candidate);
+        continue;
+      }
+      const bool fits = candidate.text.starts_with(place_.word);
       if (fits && seen_.insert(candidate.text).second) found_.push_back(std::move(candidate));
     }
   }
 
-  Completions take() { return {place_.word, std::move(found_)}; }
+  // What is whole already stands first among what it may go on to.
+  Completions take() {
+    if (whole_ && !found_.empty()) found_.insert(found_.begin(), std::move(*whole_));
+    return {place_.word, std::move(found_)};
+  }
 
   void files() { add(sources_.files(place_.word)); }
+  void files_ending(std::string_view ending) {
+    std::vector<Candidate> found = sources_.files(place_.word);
+    std::erase_if(found, [&](const Candidate& file) {
+      return !file.text.ends_with(ending) && !file.text.ends_with('/');
+    });
+    add(std::move(found));
+  }
 
   // The value of an option of a command, or of an argument that takes what such an option takes.
   bool option_value(const Command& command, std::string_view name, std::string_view subject) {
     const Option* option = nullptr;
     for (const Option& each : command.options)
-      if (shell_name(each.name) == shell_name(name)) option = &each;
+      if (shell_name(each.name) == shell_name(name) || (name.size() == 1 && each.letter == name[0]))
+        option = &each;
     if (!option) return false;
+    // "adam(lr": the options of what the text calls.
+    if (place_.in_string && place_.word.find('(') != std::string_view::npos) return false;
     switch (option->kind) {
       case OptionKind::Names:
         add(sources_.parameters(subject));
         return true;
       case OptionKind::Assignments:
-        add(sources_.parameters(subject, "="));
-        add(sources_.names(true));
+        // As {"x": value} or ["x=value"].
+        add(sources_.parameters(subject, place_.in_dict ? "" : "="));
+        if (!place_.in_string) add(sources_.names(true));
         return true;
       case OptionKind::Spec:
         if (option->name == "vs") add(sources_.functions());
@@ -66,6 +102,13 @@ class Completer {
         if (option->kind == OptionKind::Tensors && !place_.in_string) add(sources_.names(false));
         files();
         return true;
+      case OptionKind::Text:
+        if (option->name == "passes") {
+          add(sources_.transforms());
+          return true;
+        }
+        add(sources_.choices(option->doc));
+        return !found_.empty();
       case OptionKind::Flag:
         if (!place_.in_string) add({{"True", "bool", ""}, {"False", "bool", ""}});
         return true;
@@ -108,7 +151,13 @@ class Completer {
                           {"native", "option", "a library to open"}})
                    : files();
     if (name == "help" || name == "doc") return add(sources_.pages());
-    if (name == "load" || name == "save" || name == "restore" || name == "run") return files();
+    if (name == "load" || name == "save" || name == "run") return files();
+    if (name == "restore") return files_ending(".rxs");
+    // A new name.
+    if (name == "branch" || name == "snapshot" || name == "undo") return;
+    if (name == "vars") return add(sources_.kinds());
+    if (asks(name) && place_.word.find('.') != place_.word.rfind('.'))
+      return add(sources_.bindings(place_.word.substr(0, place_.word.rfind('.'))));
     if (name == "reload") return add(sources_.modules());
     if (name == "diff") add(sources_.states());
     if (command && (command->subject == Subject::Function || command->subject == Subject::Call) && first) {
@@ -119,11 +168,25 @@ class Completer {
     expression();
   }
 
+  static bool asks(std::string_view command) {
+    return command == "where" || command == "uses" || command == "info" || command == "type";
+  }
+
   // Options of adam(…), of the catalog.
   bool catalog_options() {
     if (sources_.is_bound(place_.callee)) return false;
-    add(sources_.catalog_options(place_.callee));
-    return !found_.empty();
+    std::vector<Candidate> options = sources_.catalog_options(place_.callee);
+    const bool any = !options.empty();
+    add_not_given(std::move(options));
+    return any;
+  }
+
+  void add_not_given(std::vector<Candidate> keywords) {
+    std::erase_if(keywords, [&](const Candidate& keyword) {
+      const std::string_view name = std::string_view(keyword.text).substr(0, keyword.text.size() - 1);
+      return std::find(place_.given.begin(), place_.given.end(), name) != place_.given.end();
+    });
+    add(std::move(keywords));
   }
 
   void string() {
@@ -170,6 +233,13 @@ class Completer {
     return place_.argument < op->params.size() ? &op->params[place_.argument] : nullptr;
   }
 
+  // NAME of NAME@STATE.
+  std::string_view name_in_front() const {
+    std::size_t begin = place_.begin - 1;
+    while (begin > 0 && is_name_part(text_[begin - 1])) --begin;
+    return text_.substr(begin, place_.begin - 1 - begin);
+  }
+
   bool begins_argument() const {
     std::size_t at = place_.begin;
     while (at > 0 && std::string_view(" \t\n").find(text_[at - 1]) != std::string_view::npos) --at;
@@ -178,25 +248,30 @@ class Completer {
 
   void keywords_of_call() {
     const std::string callee(place_.callee);
-    const auto not_given = [&](std::vector<Candidate> keywords) {
-      std::erase_if(keywords, [&](const Candidate& keyword) {
-        const std::string_view name = std::string_view(keyword.text).substr(0, keyword.text.size() - 1);
-        return std::find(place_.given.begin(), place_.given.end(), name) != place_.given.end();
-      });
-      add(std::move(keywords));
-    };
     if (const Op* op = callee.starts_with("R.") ? find_op(callee.substr(2)) : nullptr) {
-      not_given(sources_.operator_keywords(*op, place_.argument));
+      add_not_given(sources_.operator_keywords(*op, place_.argument));
     } else if (const Command* command = sources_.is_bound(callee) ? nullptr : find_command(callee)) {
-      not_given(sources_.command_keywords(*command));
+      add_not_given(sources_.command_keywords(*command));
     } else if (!catalog_options()) {
-      not_given(sources_.parameters(callee, "="));
+      // Those in front stand by place.
+      std::vector<Candidate> parameters = sources_.parameters(callee, "=");
+      const std::size_t placed = place_.argument - std::min(place_.argument, place_.given.size());
+      parameters.erase(parameters.begin(),
+                       parameters.begin() + static_cast<std::ptrdiff_t>(std::min(placed, parameters.size())));
+      add_not_given(std::move(parameters));
     }
   }
 
   void expression() {
-    if (place_.word.empty() && place_.callee.empty() && !place_.behind_at && !place_.command_line) return;
-    if (place_.behind_at) add(sources_.states());
+    if (place_.word.empty() && place_.callee.empty() && !place_.behind_at && !place_.command_line &&
+        !place_.wants_value)
+      return;
+    if (place_.behind_at) {
+      add(sources_.states());
+      const std::size_t dot = place_.word.rfind('.');
+      if (dot != std::string_view::npos)
+        add(sources_.members_at(name_in_front(), place_.word.substr(0, dot)));
+    }
     if (place_.decorator) {
       add(sources_.decorators());
       return;
@@ -226,6 +301,7 @@ class Completer {
   std::string_view text_;
   CursorPlace place_;
   std::vector<Candidate> found_;
+  std::optional<Candidate> whole_;
   std::unordered_set<std::string> seen_;
 };
 

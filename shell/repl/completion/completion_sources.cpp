@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "ir/printer/printer.h"
+#include "ir/rewriting/rewrite.h"
 #include "runtime/dtype.h"
 #include "runtime/files/selection.h"
 #include "shell/program/program_file.h"
@@ -151,6 +153,50 @@ std::vector<Candidate> CompletionSources::members(const std::string& object) con
       if (command->surfaces & in_scripts)
         found.push_back({before + std::string(command->name), "command", std::string(command->summary)});
   }
+  return found;
+}
+
+std::vector<Candidate> CompletionSources::members_at(std::string_view name, std::string_view state) const {
+  std::vector<Candidate> found;
+  const Log& log = workspace_.log();
+  const std::string word(state.substr(0, state.find('.')));
+  const auto input = whole_number<std::size_t>(word);
+  const auto node = input ? log.behind(*input) : log.named(word);
+  // A state that was given up is not made again for a list.
+  if (!node || !log.node(*node).state || word.size() != state.size()) return found;
+  const ScriptValue* value = log.node(*node).state->names.find(std::string(name));
+  const auto* module = value && !value->is_unread() ? value->as<ModulePtr>() : nullptr;
+  if (module) add_words(found, (*module)->names(), "function", word + ".");
+  return found;
+}
+
+std::vector<Candidate> CompletionSources::bindings(std::string_view function) const {
+  std::vector<Candidate> found;
+  const FunctionReference reference = function_named(workspace_, function);
+  const FunctionPtr graph = reference.module ? reference.module->function(reference.name) : nullptr;
+  if (!graph) return found;
+  for (const Var& param : graph->params)
+    found.push_back({fmt::format("{}.{}", function, param.name()), "parameter", print(param.type())});
+  for_each_binding(*graph, [&](const Binding& binding) {
+    found.push_back({fmt::format("{}.{}", function, binding.var().name()), "binding", ""});
+  });
+  return found;
+}
+
+std::vector<Candidate> CompletionSources::transforms() const {
+  std::vector<Candidate> found;
+  for (const Command* command : all_commands())
+    if (command->transforms)
+      found.push_back({std::string(command->name), "transform", std::string(command->summary)});
+  return found;
+}
+
+std::vector<Candidate> CompletionSources::kinds() const {
+  std::set<std::string> kinds;
+  const Environment& environment = workspace_.script().environment();
+  for (const std::string& name : environment.names()) kinds.emplace(kind_name(*environment.peek(name)));
+  std::vector<Candidate> found;
+  add_words(found, kinds, "kind");
   return found;
 }
 

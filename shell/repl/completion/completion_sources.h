@@ -23,12 +23,18 @@ class CompletionSources {
   std::vector<Candidate> functions() const;  // M.main, f
   // Of a module, a value, or a namespace: "M.main" behind "M", "R.nn.relu" behind "R.nn".
   std::vector<Candidate> members(const std::string& object) const;
+  // Of NAME@STATE, with what stands behind the sign so far: "before.main" of M@before.main.
+  std::vector<Candidate> members_at(std::string_view name, std::string_view state) const;
+  // Parameters and bindings of the function that is named: "M.main.y".
+  std::vector<Candidate> bindings(std::string_view function) const;
   std::vector<Candidate> decorators() const;
   // Of the function that the text names; `behind` follows each.
   std::vector<Candidate> parameters(std::string_view function, std::string_view behind = "") const;
   std::vector<Candidate> operator_keywords(const Op& op, std::size_t from) const;
   std::vector<Candidate> command_keywords(const Command& command) const;
-  std::vector<Candidate> commands() const;  // :gradient
+  std::vector<Candidate> commands() const;    // :gradient
+  std::vector<Candidate> transforms() const;  // gradient
+  std::vector<Candidate> kinds() const;       // of what is bound: tensor, module
   std::vector<Candidate> command_options(const Command& command) const;
   // Losses behind the option `loss`, and so on; and the options of one of them.
   std::vector<Candidate> catalog(std::string_view option) const;

@@ -32,6 +32,20 @@ struct OpenBracket {
   std::vector<std::string_view> given;
 };
 
+// Whether what stands in front wants a value behind it, in the same line.
+bool is_value_wanted(std::string_view before) {
+  before = before.substr(line_begin(before, before.size()));
+  const std::size_t last = before.find_last_not_of(" \t");
+  if (last == std::string_view::npos) return false;
+  constexpr std::string_view signs = "=([{,+-*/%<>|&^@";
+  if (signs.find(before[last]) != std::string_view::npos) return true;
+  const std::string_view word = name_ending_at(before, last + 1);
+  for (const std::string_view each :
+       {"del", "return", "in", "if", "elif", "while", "not", "and", "or", "assert", "else"})
+    if (word == each && last + 1 < before.size()) return true;
+  return false;
+}
+
 class Walk {
  public:
   explicit Walk(std::string_view text) : text_(text) {}
@@ -58,6 +72,8 @@ class Walk {
       const std::string_view before = without_blanks(text_.substr(0, begin - 1));
       if (before.ends_with('=')) place.keyword = name_ending_at(before, before.size() - 1);
     }
+    place.in_dict = !open_.empty() && open_.back().kind == '{';
+    place.wants_value = is_value_wanted(text_.substr(0, begin));
     // The call whose argument this is, behind a list or dict that is one of its arguments.
     for (auto bracket = open_.rbegin(); bracket != open_.rend(); ++bracket) {
       if (bracket->callee.empty()) continue;
@@ -164,8 +180,11 @@ void read_command_line(std::string_view line, CursorPlace& place) {
     words.erase(words.begin());
   }
   place.words = words;
-  if (!words.empty() && words.back().starts_with("--") && words.back().find('=') == std::string_view::npos)
-    place.option = words.back().substr(2);
+  if (!words.empty() && words.back().find('=') == std::string_view::npos) {
+    const std::string_view before = words.back();
+    if (before.starts_with("--")) place.option = before.substr(2);
+    if (before.size() == 2 && before[0] == '-' && !is_digit(before[1])) place.option = before.substr(1);
+  }
   if (place.in_string || !place.callee.empty()) return;
   // Words of commands hold what names do not: --wrt, data/w.npz. What stands behind a comma or '=' counts.
   const std::size_t cut = last.starts_with("--") && last.find('=') == std::string_view::npos

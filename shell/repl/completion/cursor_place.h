@@ -16,6 +16,8 @@ struct CursorPlace {
   bool in_comment = false;
   bool behind_at = false;  // a name and `@` stand in front of the word: a state, or a factor
   bool decorator = false;
+  bool in_dict = false;      // the innermost bracket is one of a dict
+  bool wants_value = false;  // behind a sign, a bracket or a word such as `del`: a value stands here
 
   // The innermost call that is open: R.nn.relu( … ; empty when there is none.
   std::string_view callee;

@@ -7,6 +7,7 @@
 #include <cwchar>
 
 #include "shell/program/highlight.h"
+#include "support/character_width.h"
 
 namespace relish {
 namespace {
@@ -25,8 +26,7 @@ Character character_of(std::string_view text) {
   wchar_t wide = 0;
   const std::size_t got = std::mbrtowc(&wide, text.data(), bytes, &state);
   if (got == static_cast<std::size_t>(-1) || got == static_cast<std::size_t>(-2)) return {1, 1};
-  const int width = ::wcwidth(wide);
-  return {got, static_cast<std::size_t>(width < 0 ? 1 : width)};
+  return {got, character_width(static_cast<char32_t>(wide))};
 }
 
 std::string cut_at(const std::string& line, std::size_t columns) {

@@ -12,8 +12,11 @@
 #include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "shell/repl/editor/edited_text.h"
 #include "shell/repl/editor/menu.h"
+#include "shell/repl/editor/other_keys.h"
 #include "shell/repl/editor/screen.h"
 #include "shell/repl/editor/terminal_keys.h"
 #include "support/interrupt.h"
@@ -23,7 +26,18 @@ namespace {
 
 constexpr int searched_inputs = 1000;
 constexpr char fill_key[] = "\x1b[990~";
+constexpr char unseen_screen[] = "300";  // rows and columns
 constexpr std::size_t most_bytes_at_once = 2048;
+// libedit writes what is searched for as a last line of the text: "bck:word", or "bck?word" where no input
+// has it. Where that line begins, its end of line included; nothing while nobody searches.
+std::optional<std::size_t> search_begin(const std::string& text) {
+  const std::size_t row = line_begin(text, text.size());
+  const std::string_view last = std::string_view(text).substr(row);
+  const bool searches = last.size() > 3 && (last.starts_with("bck") || last.starts_with("fwd")) &&
+                        (last[3] == ':' || last[3] == '?');
+  return row > 0 && searches ? std::optional(row - 1) : std::nullopt;
+}
+
 constexpr std::string_view prompt_end = ">>> ", open_prompt_end = "... ";  // as long
 
 }  // namespace
@@ -54,6 +68,8 @@ struct ScreenEditor::Impl {
   std::string checked;
   bool faults_known = true;  // of what stands there now
   bool in_key = false;       // the keys so far may be the beginning of one that has several
+  bool searched = false;     // among earlier inputs
+  bool searches = false;     // now
 
   static Impl& of(EditLine* editor) {
     void* data = nullptr;
@@ -95,10 +111,7 @@ struct ScreenEditor::Impl {
 
   // A short text is read at every key, a longer one when nobody types.
   void look_for_faults(const EditedText& text, bool resting) {
-    // What is searched for stands in the text while it is typed.
-    const std::string_view last_row =
-        std::string_view(text.text).substr(line_begin(text.text, text.text.size()));
-    if (last_row.starts_with("bck:") || last_row.starts_with("fwd:")) {
+    if (searches) {
       faults.clear();
       return;
     }
@@ -132,8 +145,22 @@ struct ScreenEditor::Impl {
     return lines;
   }
 
+  // The line of a search stands below, where other notes do.
+  std::optional<std::string> take_search(EditedText& text) const {
+    const auto begin = searched ? search_begin(text.text) : std::nullopt;
+    if (!begin) return std::nullopt;
+    const bool back = text.text[*begin + 1] == 'b', found = text.text[*begin + 4] == ':';
+    std::string line = fmt::format("{}search {}: {}", found ? "" : "no input has it; ",
+                                   back ? "back" : "forward", text.text.substr(*begin + 5));
+    text.text.resize(*begin);
+    text.cursor = std::min(text.cursor, *begin);
+    return line;
+  }
+
   void draw(bool last = false) {
-    const EditedText text = now();
+    EditedText text = now();
+    const auto search = take_search(text);
+    searches = search.has_value();
     const TerminalSize size = terminal_size();
     EditorView view;
     view.text = text.text;
@@ -148,15 +175,16 @@ struct ScreenEditor::Impl {
       const std::vector<InputFault> shown = shown_faults(faults, text.text, text.cursor);
       for (const InputFault& fault : shown) view.faults.emplace_back(fault.begin, fault.end);
       view.below = below(text, shown);
+      if (search) view.below.insert(view.below.begin(), *search);
     }
     write_terminal(bytes_of(picture_of(view), drawn_row));
-    changes.note(text);
+    if (!search) changes.note(text);
   }
 
   // The terminal has another size, or was another program's for a while.
   void redraw() {
-    el_resize(editor);
     el_set(editor, EL_PREP_TERM, 1);
+    mark_pastes(true);
     draw();
   }
 
@@ -185,9 +213,11 @@ struct ScreenEditor::Impl {
   // Text that arrives at once goes into the line at once, behind a first character that is no part of a key
   // or of a search.
   void take_block(wchar_t& character) {
-    constexpr wchar_t escape = 0x1B, more_keys = 0x18, search = 0x12, blank = 0x20;
+    constexpr wchar_t escape = 0x1B, more_keys = 0x18, search = 0x12, search_forward = 0x13, blank = 0x20;
     if (character < blank) {
-      in_key = character == escape || character == more_keys || character == search;
+      const bool searches_now = character == search || character == search_forward;
+      in_key = character == escape || character == more_keys || searches_now;
+      searched |= searches_now;
       return;
     }
     if (in_key || character >= 0x7F) return;
@@ -266,7 +296,10 @@ struct ScreenEditor::Impl {
     const std::size_t last = line_begin(text, text.size());
     if (text.find_first_not_of(' ', last) == std::string::npos) text.resize(last);
     const Missing missing = self.questions.missing(text + "\n");
-    const bool whole_block = !self.block.empty() && here.text == self.block;
+    // What was found among earlier inputs is one of them as it was.
+    const bool found =
+        self.searched && std::find(self.inputs.begin(), self.inputs.end(), here.text) != self.inputs.end();
+    const bool whole_block = found || (!self.block.empty() && here.text == self.block);
     if (missing == Missing::Nothing || (missing == Missing::BlankLine && whole_block)) {
       self.accepted = true;
       self.result = here.text;
@@ -422,8 +455,14 @@ struct ScreenEditor::Impl {
         {"relish-line", "begins a line", &Impl::new_line, {"\x1b\r", "\x1b\n"}},
         {"relish-up", "a line up, or the input before", &Impl::up, {"\x1b[A", "\x1bOA", "^P"}},
         {"relish-down", "a line down, or the next input", &Impl::down, {"\x1b[B", "\x1bOB", "^N"}},
-        {"relish-home", "to the beginning of the line", &Impl::home, {"^A", "\x1b[H", "\x1bOH", "\x1b[1~"}},
-        {"relish-line-end", "to the end of the line", &Impl::end, {"^E", "\x1b[F", "\x1bOF", "\x1b[4~"}},
+        {"relish-home",
+         "to the beginning of the line",
+         &Impl::home,
+         {"^A", "\x1b[H", "\x1bOH", "\x1b[1~", "\x1b[7~"}},
+        {"relish-line-end",
+         "to the end of the line",
+         &Impl::end,
+         {"^E", "\x1b[F", "\x1bOF", "\x1b[4~", "\x1b[8~"}},
         {"relish-cut", "cuts to the end of the line", &Impl::cut_to_end, {"^K"}},
         {"relish-cut-line", "cuts to the beginning of the line", &Impl::cut_to_begin, {"^U"}},
         {"relish-cut-word", "cuts the word before", &Impl::cut_word, {"^W"}},
@@ -433,9 +472,17 @@ struct ScreenEditor::Impl {
     };
     for (const Key& key : keys) {
       el_set(editor, EL_ADDFN, key.name, key.what, key.run);
+    }
+    // Lest a part of them is taken for text.
+    el_set(editor, EL_ADDFN, "relish-nothing", "does nothing", &Impl::pass_over);
+    for (const OtherKey& key : other_keys())
+      el_set(editor, EL_BIND, key.bytes.c_str(), key.function, nullptr);
+    for (const Key& key : keys) {
       for (const char* each : key.keys) el_set(editor, EL_BIND, each, key.name, nullptr);
     }
     el_set(editor, EL_BIND, "^R", "em-inc-search-prev", nullptr);
+    el_set(editor, EL_BIND, "^S", "em-inc-search-next", nullptr);
+    el_set(editor, EL_BIND, "\x1b[3~", "ed-delete-next-char", nullptr);
   }
 };
 
@@ -461,6 +508,12 @@ ScreenEditor::ScreenEditor(EditorQuestions questions, bool colors) : impl_(std::
   el_set(editor, EL_SIGNAL, 0);
   el_set(editor, EL_HIST, history, impl_->history);
   el_set(editor, EL_GETCFN, &Impl::read_character);
+  // Where libedit draws nobody looks: its own screen has one size, since it does not survive that a tall text
+  // stands on one that becomes small.
+  el_set(editor, EL_SETTC, "co", unseen_screen, nullptr);
+  el_set(editor, EL_SETTC, "li", unseen_screen, nullptr);
+  // Ctrl-S is a key.
+  el_set(editor, EL_SETTY, "-d", "-ixon", nullptr);
   impl_->bind_keys();
   el_source(editor, nullptr);  // ~/.editrc
   begin_terminal_keys();
@@ -478,7 +531,9 @@ Editor::Event ScreenEditor::read(const std::string& prompt, std::string& line, b
   self.prompt = prompt;
   const std::size_t place = prompt.size() - std::min(prompt.size(), prompt_end.size());
   self.next_prompt = std::string(place, ' ') + std::string(open_prompt_end);
-  self.interrupted = self.dropped = self.accepted = false;
+  self.interrupted = self.dropped = self.accepted = self.searched = false;
+  // Whoever had the terminal meanwhile, an editor or a shell, may have left it in another mode.
+  mark_pastes(true);
   self.drawn_row = 0;
   self.changes.begin({});
   self.recalled_at = self.inputs.size();

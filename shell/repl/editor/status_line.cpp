@@ -43,6 +43,9 @@ std::string status_line(const Workspace& workspace, std::string_view text) {
   if (place.command_line) {
     std::string_view name = place.command.empty() ? place.word : place.command;
     if (name.starts_with(':')) name.remove_prefix(1);
+    // The function of that name writes values; the command is the session's own.
+    if (name == "save")
+      return ":save FILE [--overwrite]: writes the session, FILE.rxs with the values of all its states";
     const Command* command = find_command(name);
     if (command && is_session_command(*command)) return std::string(command->summary);
   }

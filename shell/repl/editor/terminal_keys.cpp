@@ -118,9 +118,13 @@ void begin_terminal_keys() {
   sigemptyset(&action.sa_mask);
   sigaction(SIGWINCH, &action, nullptr);
   sigaction(SIGCONT, &action, nullptr);
-  write_terminal("\x1b[?2004h");
+  mark_pastes(true);
 }
 
-void end_terminal_keys() { write_terminal("\x1b[?2004l"); }
+void end_terminal_keys() { mark_pastes(false); }
+
+void mark_pastes(bool mark) {
+  if (::isatty(STDOUT_FILENO)) write_terminal(mark ? "\x1b[?2004h" : "\x1b[?2004l");
+}
 
 }  // namespace relish

@@ -32,6 +32,7 @@ TerminalSize terminal_size();
 // Asks for marks around pastes, and to be told of changes; the second takes the marks back.
 void begin_terminal_keys();
 void end_terminal_keys();
+void mark_pastes(bool mark);
 
 inline constexpr char paste_mark[] = "\x1b[200~", paste_end_mark[] = "\x1b[201~";
 

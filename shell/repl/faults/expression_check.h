@@ -15,6 +15,8 @@
 
 namespace relish {
 
+struct Command;
+
 class Workspace;
 
 class ExpressionCheck {

@@ -30,8 +30,16 @@ std::string list_of(const std::vector<std::string>& items) {
   return fmt::format("[{}]", fmt::join(items, ", "));
 }
 
+// What the word begins with is bound, here or in the state that it names: M.main, L@before.main.
 bool is_bound(const Script& script, const std::string& word) {
-  return script.environment().find(word.substr(0, word.find_first_of(".[@"))) != nullptr;
+  const std::size_t end = std::min(word.find_first_of(".[@"), word.size());
+  if (script.environment().find(word.substr(0, end))) return true;
+  const ScriptObserver* observer = script.options().observer;
+  if (!observer || end == word.size() || word[end] != '@' || !is_plain_name(word.substr(0, end)))
+    return false;
+  const std::string state = word.substr(end + 1, word.find_first_of(".[@", end + 1) - end - 1);
+  const bool number = !state.empty() && state.find_first_not_of("0123456789") == std::string::npos;
+  return number || observer->knows_state(state);
 }
 
 // Whether the text is a value by itself, as on the command line: a literal, zeros, rand(seed=1), @FILE.
@@ -98,16 +106,21 @@ std::string value_text(const Script& script, const Option& option, const std::ve
     case OptionKind::Names: {
       std::vector<std::string> names;
       for (const std::string& text : given) {
-        const std::string all = without_quotes(text);
+        std::string all = without_quotes(text);
+        // As scripts write lists.
+        if (all.starts_with('[') && all.ends_with(']')) all = all.substr(1, all.size() - 2);
         for (const std::string_view name : split_at_commas(all))
-          names.push_back(in_quotes(without_quotes(name)));
+          names.push_back(in_quotes(without_quotes(without_blanks(name))));
       }
       return list_of(names);
     }
     case OptionKind::Assignments:
       return assignments_text(script, given);
-    case OptionKind::Spec:
     case OptionKind::Tensors:
+      // A dict that is written out.
+      if (last.starts_with('{')) return last;
+      [[fallthrough]];
+    case OptionKind::Spec:
       return is_bound(script, last) ? last : in_quotes(without_quotes(last));
     case OptionKind::Text:
     case OptionKind::InputFile:
@@ -133,7 +146,15 @@ std::string target_of(const Script& script, const std::string& subject) {
   // What comes of another state's module goes to its name.
   std::string root = subject.substr(0, subject.find_first_of(".@"));
   const ScriptValue* value = script.environment().find(root);
-  return value && value->as<FunctionReference>() ? "Module" : root;
+  const auto* function = value ? value->as<FunctionReference>() : nullptr;
+  if (!function) return root;
+  // Of a function that a name stands for, its module's name.
+  for (const std::string& name : script.environment().names()) {
+    const ScriptValue* held = script.environment().peek(name);
+    const auto* module = held->is_unread() ? nullptr : held->as<ModulePtr>();
+    if (module && *module == function->module) return name;
+  }
+  return "Module";
 }
 
 // A free function that stands as it is in the module that transforms made before is the one of that module:
@@ -149,6 +170,18 @@ std::string standing_subject(const Script& script, const std::string& subject) {
   return own && there && *own == *there ? "Module." + function->name : subject;
 }
 
+// A proposal: what is written like it, else the one that it is the beginning of.
+std::string nearest_command(const std::string& name, const std::vector<std::string>& names) {
+  std::string proposal = did_you_mean(name, names);
+  std::vector<std::string> begun;
+  for (const std::string& each : names)
+    if (name.size() > 1 && each.starts_with(name)) begun.push_back(each);
+  if (proposal.empty() && begun.size() == 1) proposal = fmt::format("; did you mean '{}'?", begun.front());
+  if (proposal.empty() && begun.size() > 1)
+    proposal = fmt::format("; these begin so: {}", fmt::join(begun, ", "));
+  return proposal;
+}
+
 }  // namespace
 
 const Command& session_command(std::string_view name) {
@@ -159,7 +192,7 @@ const Command& session_command(std::string_view name) {
     if (is_session_command(*candidate)) names.push_back(shell_name(candidate->name));
   }
   fail(ErrorClass::Usage, {}, "command.unknown",
-       fmt::format("unknown command ':{}'{}", printable(name), did_you_mean(std::string(name), names)));
+       fmt::format("unknown command ':{}'{}", printable(name), nearest_command(std::string(name), names)));
 }
 
 CommandWords command_words(const Command& command, std::string_view name, std::string_view text) {
@@ -225,6 +258,11 @@ std::string statement_of(const Script& script, std::string_view line) {
   if (command->subject == Subject::Expression) return fmt::format("{}({})", command->name, rest);
   auto [subjects, options, target] = command_words(*command, name, rest);
 
+  if (command->name == "load" && subjects.size() > 1) {
+    fail(ErrorClass::Usage, {}, "command.subject",
+         fmt::format("load: found {} words; expected one file; a name with blanks stands in quotes",
+                     subjects.size()));
+  }
   bool quotes = command->subject == Subject::Name || command->name == "load" || command->name == "run" ||
                 command->name == "runs";
   std::string text = fmt::format("{}(", command->name);
@@ -237,12 +275,26 @@ std::string statement_of(const Script& script, std::string_view line) {
     first = false;
   }
   for (const auto& [option, given] : options) {
+    const bool collects = option->kind == OptionKind::Names || option->kind == OptionKind::Assignments;
+    if (given.size() > 1 && !collects) {
+      fail(ErrorClass::Usage, {}, "option.twice",
+           fmt::format("{}: --{} is given twice", name, shell_name(option->name)));
+    }
     text += fmt::format("{}{}={}", first ? "" : ", ", option->name, value_text(script, *option, given));
     first = false;
   }
   text += ")";
   if (target.empty() && !subjects.empty()) {
     if (command->transforms) target = target_of(script, subjects.front());
+    // What was shown last has no name of its own.
+    if (command->transforms && target.starts_with('_') && !script.environment().find(target)) {
+      fail(ErrorClass::Usage, {}, "command.target",
+           fmt::format(
+               "found '{0}', a value that was shown: the result has no name to go to; expected one, as in "
+               ":{1} {2} --as M",
+               printable(target), name, printable(subjects.front())));
+    }
+    if (command->transforms && !is_plain_name(target)) target.clear();
     if (command->name == "load") target = name_from_path(without_quotes(subjects.front()));
   }
   return target.empty() ? text : fmt::format("{} = {}", target, text);

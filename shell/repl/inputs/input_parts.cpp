@@ -95,19 +95,29 @@ bool is_plain_word(std::string_view text) {
   return std::find(words.begin(), words.end(), without_line_end(text)) != words.end();
 }
 
-std::string without_prompts(std::string_view text) {
+std::vector<std::string> inputs_of_copy(std::string_view text) {
   const std::string_view first = text.substr(0, std::min(text.find('\n'), text.size()));
   const auto begins = prompt_length(first, true);
-  if (!begins || !first.substr(0, *begins).ends_with(' ')) return std::string(text);
-  std::string input;
+  if (!begins || !first.substr(0, *begins).ends_with(' ')) return {};
+  std::vector<std::string> inputs;
   // Indented dots go on with a prompt above them; elsewhere they are part of an answer.
   bool open = false;
   for_each_line(text, [&](std::string_view line) {
     const auto length = prompt_length(line, false);
     open = length && (open || !line.starts_with(' '));
-    if (open) input += line.substr(*length);
+    if (!open) return;
+    if (prompt_length(line, true)) inputs.emplace_back();
+    inputs.back() += line.substr(*length);
   });
-  return input;
+  return inputs;
+}
+
+std::string without_prompts(std::string_view text) {
+  const std::vector<std::string> inputs = inputs_of_copy(text);
+  if (inputs.empty()) return std::string(text);
+  std::string all;
+  for (const std::string& input : inputs) all += input;
+  return all;
 }
 
 std::vector<InputPart> input_parts(std::string_view text) {
@@ -147,7 +157,9 @@ std::vector<InputPart> input_parts(std::string_view text) {
 }
 
 Missing missing_in_input(std::string_view text) {
-  const std::vector<InputPart> parts = input_parts(text);
+  // Of a copy the answers are no part of it.
+  const std::vector<std::string> copied = inputs_of_copy(text);
+  const std::vector<InputPart> parts = input_parts(copied.empty() ? text : copied.back());
   if (parts.empty()) return Missing::Nothing;
   if (parts.back().command) return is_open_command(parts.back().text) ? Missing::Bracket : Missing::Nothing;
   return missing_input(parts.back().text);

@@ -28,6 +28,8 @@ bool is_plain_word(std::string_view text);
 // A copy of a session, with its prompts: the lines behind `>>> `, `[12 try] >>> ` and `... ` are the input,
 // the others what it answered. Other text comes back as it is.
 std::string without_prompts(std::string_view text);
+// The inputs of such a copy, one a prompt; none for other text.
+std::vector<std::string> inputs_of_copy(std::string_view text);
 
 // In order. A line is a command where a statement could begin, not inside brackets or a string.
 std::vector<InputPart> input_parts(std::string_view text);

@@ -8,9 +8,11 @@
 
 #include "frontend/names/top_level_names.h"
 #include "frontend/text/syntax_check.h"
+#include "shell/commands/inspect/asking.h"
 #include "shell/program/literal_text.h"
 #include "shell/program/module_files.h"
 #include "shell/program/program_file.h"
+#include "shell/program/told_table.h"
 #include "shell/repl/inputs/colon_command.h"
 #include "shell/repl/inputs/session_help.h"
 #include "shell/repl/inputs/text_end.h"
@@ -31,7 +33,30 @@ struct ColonLine {
   std::string name, rest;
 };
 
+// A comment behind a command: a `#` behind a blank, outside quotes and brackets.
+std::size_t comment_begin(std::string_view line) {
+  char quote = 0;
+  int open = 0;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    const char c = line[at];
+    if (quote != 0) {
+      if (c == '\\') ++at;
+      if (c == quote) quote = 0;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '(' || c == '[' || c == '{') {
+      ++open;
+    } else if (c == ')' || c == ']' || c == '}') {
+      --open;
+    } else if (c == '#' && open <= 0 && at > 0 && (line[at - 1] == ' ' || line[at - 1] == '\t')) {
+      return at;
+    }
+  }
+  return line.size();
+}
+
 ColonLine colon_line(std::string line) {
+  line.resize(comment_begin(line));
   while (line.ends_with('\n') || line.ends_with(' ') || line.ends_with('\t') || line.ends_with('\r'))
     line.pop_back();
   const std::size_t blank = std::min(line.find_first_of(" \t"), line.size());
@@ -86,6 +111,12 @@ bool run_plain_word(Session& session, const Script& script, const std::string& t
   return true;
 }
 
+ModulePtr module_bound_to(const Script& script, const std::string& name) {
+  const ScriptValue* value = script.environment().find(name);
+  const auto* module = value ? value->as<ModulePtr>() : nullptr;
+  return module ? *module : nullptr;
+}
+
 // A session is no data: whoever names such a file means a value.
 void refuse_data_ending(const std::string& path) {
   for (const std::string_view ending : {".npz", ".npy", ".safetensors", ".csv", ".tsv", ".json", ".py"}) {
@@ -124,15 +155,55 @@ void SessionInputs::check_syntax(const std::string& name, const std::vector<Inpu
 }
 
 bool SessionInputs::run(const std::string& name, const std::string& text) {
+  if (const auto copied = inputs_of_copy(text); !copied.empty()) return run_copy(copied);
   try {
-    return as_input([&] { return run_parts(name, text); });
+    return run_inputs(name, text);
   } catch (const Failure& failure) {
     std::string input = text;
     while (input.ends_with('\n')) input.pop_back();
-    auto corrected = corrected_input(input, failure.diagnostics());
-    if (corrected) workspace_.proposal().corrected = std::move(corrected);
+    // Without anything to correct it is what the next input may begin with all the same.
+    std::string proposed = corrected_input(input, failure.diagnostics()).value_or(input);
+    for (; lines_done_ > 0; --lines_done_) proposed.erase(0, proposed.find('\n') + 1);
+    if (!input.starts_with(":fix")) workspace_.proposal().corrected = std::move(proposed);
     throw;
   }
+}
+
+bool SessionInputs::run_copy(const std::vector<std::string>& inputs) {
+  for (std::size_t at = 0; at < inputs.size(); ++at) {
+    try {
+      if (!run(fmt::format("<in {}>", workspace_.next_input()), inputs[at])) return false;
+    } catch (Failure& failure) {
+      if (at + 1 < inputs.size())
+        failure.note({}, fmt::format("it is input {} of {} that were pasted; {} behind it did not run",
+                                     at + 1, inputs.size(), counted(inputs.size() - at - 1, "input")));
+      throw;
+    }
+  }
+  return true;
+}
+
+bool SessionInputs::run_inputs(const std::string& name, const std::string& text) {
+  const std::vector<InputPart> parts = input_parts(text);
+  bool checked = false;
+  lines_done_ = 0;
+  for (std::size_t at = 0; at < std::max<std::size_t>(parts.size(), 1); ++at) {
+    try {
+      const bool goes_on = as_input([&] {
+        if (!std::exchange(checked, true)) check_syntax(name, parts);
+        return parts.empty() || run_part(name, parts[at]);
+      });
+      if (!goes_on) return false;
+    } catch (Failure& failure) {
+      lines_done_ = at > 0 ? parts[at].line - 1 : 0;
+      const std::size_t behind = parts.size() - std::min(at + 1, parts.size());
+      if (behind > 0 && at > 0)
+        failure.note(
+            {}, fmt::format("what stands in front of it ran; {} behind it did not", counted(behind, "part")));
+      throw;
+    }
+  }
+  return true;
 }
 
 std::optional<std::string> SessionInputs::take_corrected() {
@@ -164,6 +235,7 @@ bool SessionInputs::as_input(const std::function<bool()>& work) {
   return goes_on;
 }
 
+// Of a copy that nobody types all inputs are one text.
 bool SessionInputs::run_text(const std::string& name, const std::string& written) {
   const std::string text = without_prompts(written);
   const std::vector<InputPart> parts = input_parts(text);
@@ -196,19 +268,16 @@ bool SessionInputs::run_text(const std::string& name, const std::string& written
 bool SessionInputs::run_parts(const std::string& name, const std::string& text) {
   const std::vector<InputPart> parts = input_parts(text);
   check_syntax(name, parts);
-  for (const InputPart& part : parts) {
-    if (part.command) {
-      if (!run_command(name, part)) return false;
-      continue;
-    }
-    bool goes_on = true;
-    if (run_plain_word(session_, script(), part.text, goes_on)) {
-      if (!goes_on) return false;
-      continue;
-    }
+  return std::all_of(parts.begin(), parts.end(), [&](const InputPart& part) { return run_part(name, part); });
+}
+
+// False when it ends the session.
+bool SessionInputs::run_part(const std::string& name, const InputPart& part) {
+  if (part.command) return run_command(name, part);
+  bool goes_on = true;
+  if (!run_plain_word(session_, script(), part.text, goes_on))
     workspace_.run(name, at_its_line(part), part.line - 1);
-  }
-  return true;
+  return goes_on;
 }
 
 void SessionInputs::restore(const std::string& path) {
@@ -261,7 +330,12 @@ std::optional<bool> SessionInputs::run_loaded(const std::string& words) {
     ~Loading() { files.pop_back(); }
   } scope{loading_};
   loading_.push_back(path);
-  return beside(path, text, [&] { return run_parts(path, text); });
+  return beside(path, text, [&](const std::string& statements) {
+    const bool goes_on = run_parts(path, statements);
+    // The state is called by the command, not by the first of its many statements.
+    workspace_.rebind_modules({}, ":load " + path);
+    return goes_on;
+  });
 }
 
 bool SessionInputs::run_file(const std::string& written) {
@@ -273,21 +347,24 @@ bool SessionInputs::run_file(const std::string& written) {
     });
   }
   const std::string text = text_of_program(path);
-  return beside(path, text, [&] { return run_text(path, text); });
+  return beside(path, text, [&](const std::string& statements) { return run_text(path, statements); });
 }
 
 // A saved session finds its values beside it, and has the options of its first line.
-bool SessionInputs::beside(const std::string& path, const std::string& text,
-                           const std::function<bool()>& work) {
-  if (!text.starts_with(session_heading)) return work();
+bool SessionInputs::beside(const std::string& path, std::string text,
+                           const std::function<bool(const std::string&)>& work) {
+  if (!text.starts_with(session_heading)) return work(text);
   struct FolderScope {
     Script& script;
     std::string before;
     ~FolderScope() { script.set_folder(std::move(before)); }
   } scope{script(), script().options().folder};
   script().set_folder(std::filesystem::path(path).parent_path().string());
-  apply_heading(std::string_view(text).substr(0, text.find('\n')));
-  return work();
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  apply_heading(std::string_view(text).substr(0, end));
+  // The next one that is saved has a heading of its own.
+  text.erase(0, end);
+  return work(text);
 }
 
 // The options that a saved session names in its first line.
@@ -314,6 +391,8 @@ bool SessionInputs::run_command(const std::string& name, const InputPart& part) 
     session_.print(session_help());
     return true;
   }
+  if (line.rest == "--help" || line.rest == "-h")
+    return run_command(name, {true, ":help " + line.name, part.line});
   const Command& command = session_command(line.name);
   if (command.name == "load") {
     if (const auto goes_on = run_loaded(line.rest)) return *goes_on;
@@ -324,10 +403,24 @@ bool SessionInputs::run_command(const std::string& name, const InputPart& part) 
     const auto edited = std::exchange(workspace_.proposal().to_run, std::nullopt);
     if (!edited) return true;
     try {
-      return run_parts(name, *edited);
+      const std::string root = line.rest.substr(0, line.rest.find('.'));
+      const auto before = module_bound_to(script(), root);
+      const bool goes_on = run_parts(name, *edited);
+      if (const auto after = module_bound_to(script(), root); before && after && summaries_) {
+        workspace_.settle();
+        session_.print("     " + transform_summary({"edit", "", true, false, std::nullopt, before, after},
+                                                   workspace_.origins()));
+      }
+      return goes_on;
     } catch (const Failure&) {
       workspace_.proposal().to_mend = *edited;
       throw;
+    }
+  }
+  if (command.name == "type") {
+    if (const auto type = type_of_binding(workspace_, line.rest)) {
+      session_.print(*type);
+      return true;
     }
   }
   const std::string text =
@@ -337,6 +430,7 @@ bool SessionInputs::run_command(const std::string& name, const InputPart& part) 
     session_.print(text);
     session_.output().flush();
   }
+  const AskedByPerson asked;
   workspace_.run(name, at_its_line({false, text + "\n", part.line}), part.line - 1);
   return true;
 }
@@ -391,8 +485,10 @@ void SessionInputs::save(std::string path) {
   workspace_.settle();
   if (path.ends_with(archive_ending)) return save_archive(path, overwrite);
   const SessionText statements = workspace_.statements();
-  statements.save(path, heading_of(workspace_), overwrite);
-  session_.print(fmt::format("saved {} inputs in {}", statements.inputs(), path));
+  const std::size_t files = statements.save(path, heading_of(workspace_), overwrite);
+  session_.print(
+      fmt::format("saved {} inputs in {}{}", statements.inputs(), path,
+                  files == 0 ? "" : fmt::format(", and {} of values beside it", counted(files, "file"))));
   if (statements.has_stopped()) {
     session_.print(
         "a statement that stopped in the middle stands there as a comment, and behind it the values that it "

@@ -18,8 +18,10 @@ class SessionInputs {
 
   Workspace& workspace() { return workspace_; }
   Script& script() { return workspace_.script(); }
-  // Runs a text under the name that its diagnostics show, as one input. False when a command ends the
-  // session. Throws what a statement throws; the parts before it keep their effect.
+  // Runs a text under the name that its diagnostics show: as one input, where `:` commands stand in it those
+  // and what is between them one each, so that :undo goes back over what stands in front of it; of a copy of
+  // a session each input is one. False when a command ends the session. Throws what a statement throws; what
+  // ran before it keeps its effect.
   bool run(const std::string& name, const std::string& text);
   // A text that nobody types: each of its statements is an input. It may be a copy of a session.
   bool run_text(const std::string& name, const std::string& written);
@@ -37,6 +39,9 @@ class SessionInputs {
 
  private:
   bool as_input(const std::function<bool()>& work);
+  bool run_inputs(const std::string& name, const std::string& text);
+  bool run_copy(const std::vector<std::string>& inputs);
+  bool run_part(const std::string& name, const InputPart& part);
   bool run_parts(const std::string& name, const std::string& text);
   bool run_command(const std::string& name, const InputPart& part);
   void run_session_command(const Command& command, const std::string& written, const std::string& words);
@@ -45,12 +50,13 @@ class SessionInputs {
   void restore(const std::string& path);
   void save_archive(const std::string& path, bool overwrite);
   std::optional<bool> run_loaded(const std::string& words);
-  bool beside(const std::string& path, const std::string& text, const std::function<bool()>& work);
+  bool beside(const std::string& path, std::string text, const std::function<bool(const std::string&)>& work);
   void apply_heading(std::string_view line);
 
   Session& session_;
   Workspace workspace_;
   std::vector<std::string> loading_;  // files whose statements run, outermost first
+  std::size_t lines_done_ = 0;        // of an input of several parts, those in front of the one that failed
   bool summaries_ = false;
 };
 

@@ -11,6 +11,7 @@
 #include "shell/repl/completion/completion.h"
 #include "shell/repl/completion/cursor_place.h"
 #include "shell/repl/editor/edited_text.h"
+#include "shell/repl/editor/other_keys.h"
 #include "shell/repl/editor/screen.h"
 #include "shell/repl/editor/status_line.h"
 #include "shell/repl/inputs/input_parts.h"
@@ -251,12 +252,43 @@ TEST_CASE("editor: completion by place") {
       {"imp", "import"},
       {"pri", "print"},
       {"x = [cou", "count"},
+      {":redo", ":redo"},
+      {":redo", ":redo-derived"},
+      {":vars ", "tensor"},
+      {"call(M.main, arg={\"", "x"},
+      {"call(M.main, arg=[\"", "x="},
+      {"M@1.", "1.main"},
+      {"M@before.ma", "before.main"},
+      {":where M.main.", "M.main.x"},
+      {":setup-trainer M.main --optimizer \"adam(", "lr="},
+      {":passes M.main -p \"gr", "gradient"},
+      {":passes M.main --passes gr", "gradient"},
+      {"y = ", "x"},
+      {"del ", "x"},
+      {"z = x + ", "x"},
+      {"M.main(x, ", "w="},
+      {"? softm", "softmax"},
+      {"help softm", "softmax"},
+      {"?softm", "softmax"},
+      {":info M.main.", "M.main.x"},
   };
   for (const Row& row : rows) {
     const std::vector<std::string> found = first(row.text);
     INFO(row.text << " -> " << fmt::format("{}", fmt::join(found, ", ")));
     CHECK(std::find(found.begin(), found.end(), row.wanted) != found.end());
   }
+  const auto offers = [&](std::string_view text, std::string_view what) {
+    const std::vector<Candidate> found = complete(session.workspace(), text).candidates;
+    return std::any_of(found.begin(), found.end(), [&](const Candidate& each) { return each.text == what; });
+  };
+  // What stands there already, or has its place, is not offered again.
+  CHECK_FALSE(offers("M.main(x, ", "x="));
+  CHECK_FALSE(offers("setup_trainer(M.main, optimizer=\"adam(lr=0.1, ", "zz"));
+  CHECK_FALSE(offers("call(M.main, arg={\"", "x="));
+  CHECK_FALSE(offers(":branch ", "x"));
+  CHECK_FALSE(offers(":snapshot ", "M"));
+  CHECK_FALSE(offers("x ", "x"));
+  CHECK_FALSE(offers("x", "x"));
   CHECK(first("# cou").empty());
   CHECK(first("y = 'cou").empty());
   CHECK(first("").empty());
@@ -327,6 +359,21 @@ TEST_CASE("what is longer than the screen goes to the pager, where one is named"
   ::setenv("PAGER", ("cat >" + file).c_str(), 1);
   CHECK(session("print('d\\n' * 20)").starts_with("d\nd\n"));
   ::unsetenv("PAGER");
+}
+
+TEST_CASE("editor: keys that nothing is bound to put nothing into the text") {
+  const std::vector<OtherKey> keys = other_keys();
+  const auto function_of = [&](std::string_view bytes) -> std::string {
+    for (const OtherKey& key : keys)
+      if (key.bytes == bytes) return key.function;
+    return "none";
+  };
+  CHECK(function_of("\x1b[1;5D") == "ed-prev-word");
+  CHECK(function_of("\x1b[1;3C") == "em-next-word");
+  CHECK(function_of("\x1b[1;2C") == "ed-next-char");
+  CHECK(function_of("\x1b[1;5A") == "relish-up");
+  for (const char* nothing : {"\x1b[5~", "\x1b[6~", "\x1b[15~", "\x1b[24~", "\x1b[3;5~", "\x1bOP", "\x1b[Z"})
+    CHECK(function_of(nothing) == "relish-nothing");
 }
 
 TEST_CASE("editor: the line below tells how a call is written") {
@@ -403,7 +450,7 @@ TEST_CASE("functions are timed beside each other with the same arguments") {
   CHECK(session(":call M.main") == session("h"));
   const auto timed = [&](const std::string& line) {
     const std::string told = session(line);
-    return told.find("'ratio': ") != std::string::npos ? std::string("timed") : told;
+    return told.find("\nratio ") != std::string::npos ? std::string("timed") : told;
   };
   CHECK(timed(":time M.main --vs M@1.main --runs 2") == "timed");
   CHECK(timed(":time M@1.main --vs M.main --runs 2") == "timed");

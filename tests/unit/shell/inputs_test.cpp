@@ -8,6 +8,7 @@
 #include "runtime/files.h"
 #include "shell/repl/inputs/session_inputs.h"
 #include "support/interrupt.h"
+#include "tests/unit/shell/session_harness.h"
 #include "tests/unit/temporary_folder.h"
 
 using namespace relish;
@@ -186,4 +187,95 @@ TEST_CASE("what a stopped loop or job left is saved as values, and the session t
   Run second;
   CHECK(second.inputs->run_file(path));
   CHECK(second(shown) == before);
+}
+
+TEST_CASE("a paste with commands is an input for each of them and for what stands between") {
+  SessionHarness session;
+  CHECK(session("x = 1\ny = x\n:type x\nx = 2\n:undo\nx\n") == "int\nnow at state 1: x = 1\n1\n");
+  CHECK(session.workspace().next_input() == 6);
+  // A paste of statements alone is one.
+  session("x = 3\ny = 4\n");
+  CHECK(session.workspace().next_input() == 7);
+  CHECK(session(":undo") == "now at state 1: x = 1\n");
+  const std::string told = session.with_errors("a = 1\n:type a\nb = nothing\n:type a\n");
+  CHECK(told.find("what stands in front of it ran; 1 part behind it did not") != std::string::npos);
+  CHECK(session("a") == "1\n");
+  // And what did not run is proposed.
+  session("b = nothing\n:type x\n");
+  session(":fix");
+  CHECK(session.inputs().take_corrected() == "b = nothing\n:type x");
+  session("c = 1\n:type c\nprint(abz(c))\n:type x\n");
+  session(":fix");
+  CHECK(session.inputs().take_corrected() == "print(abs(c))\n:type x");
+}
+
+TEST_CASE("each input of a copied session is one") {
+  SessionHarness session;
+  CHECK(
+      session(
+          "[1] >>> w = 1\n[2] >>> for i in range(2):\n    ...     w = w + 2\n    ...\n[3] >>> w - w@1\n4\n[4] "
+          ">>> :undo\nnow at state 1: w = 1\n[5] >>> w\n1\n") == "4\nnow at state 1: w = 1\n1\n");
+  const std::string told = session.with_errors(">>> v = w + 1\n>>> v = nothing\n>>> v = 7\n>>> v = 8\n");
+  CHECK(told.find("it is input 2 of 4 that were pasted; 2 inputs behind it did not run") !=
+        std::string::npos);
+  CHECK(session("v") == "2\n");
+  // Open brackets in answers open nothing.
+  CHECK(missing_in_input("[1] >>> x = 1\n[2] >>> x\n  [1,\n") == Missing::Nothing);
+  CHECK(missing_in_input("[1] >>> x = (1,\n") == Missing::Bracket);
+}
+
+TEST_CASE("commands with comments, pages, beginnings, options that are given twice") {
+  SessionHarness session("jit");
+  session(training_module);
+  session("x = ones((2,))\n");
+  CHECK(session(":undo # back") == "now at state 1: class M:\n");
+  CHECK(session(":redo\t# on") == "now at state 2: x = ones((2,))\n");
+  // Inside quotes and brackets, or within a word, it is part of the command.
+  CHECK(session(":type \"a # b\"") == "str\n");
+  CHECK(session(":type [1, # two\n2]") == "list\n");
+  CHECK(session(":gradient --help") == session(":help gradient"));
+  CHECK(session(":grad M.main").find("unknown command ':grad'; did you mean 'gradient'?") !=
+        std::string::npos);
+  CHECK(session(":s x").find("unknown command ':s'") != std::string::npos);
+  CHECK(session(":passes M.main -p gradient -p legalize") == "UsageError: passes: --passes is given twice");
+  CHECK(session(":gradient M.main --wrt x --wrt w --as G") == "G = gradient(M.main, wrt=[\"x\", \"w\"])\n");
+  CHECK(session(":gradient M.main --wrt [x, \"w\"] --as G") == "G = gradient(M.main, wrt=[\"x\", \"w\"])\n");
+  CHECK(session(":load with blank.relish").find("stands in quotes") != std::string::npos);
+}
+
+TEST_CASE("results of commands go to the module's name, or to the one that is given") {
+  SessionHarness session;
+  session(training_module + "f = M.main\n");
+  CHECK(session(":gradient f") == "M = gradient(f)\n");
+  session("M");
+  CHECK(session(":legalize _").find("found '_', a value that was shown") != std::string::npos);
+  CHECK(session(":legalize _ --as L") == "L = legalize(_)\n");
+  CHECK(session(":vjp 3").find("vjp: found an int; expected a function") != std::string::npos);
+}
+
+TEST_CASE("who asks by a command is told in words, and the value is that of the call") {
+  SessionHarness session("jit");
+  session(training_module + "M.main(ones((2,)), ones((2,)))\n");
+  CHECK(session(":time M.main --runs 3").starts_with("main: median "));
+  CHECK(session("_[\"runs\"]") == "3\n");
+  CHECK(session("time(M.main, runs=3)").starts_with("{'compile_ms': "));
+  const std::string two = session(":time M.main --runs 3 --vs M.main");
+  CHECK(two.find("\nratio ") != std::string::npos);
+  CHECK((two.find("the first takes ") != std::string::npos ||
+         two.find("the second takes ") != std::string::npos));
+  CHECK(session(":profile M.main --runs 2").find("kernel ") != std::string::npos);
+  CHECK(session(":memory M.main").find("{'") == std::string::npos);
+  // What a statement behind it shows is its own value.
+  CHECK(session(":time M.main --runs 3\nprint(1)\n2\n").ends_with("1\n2\n"));
+}
+
+TEST_CASE("arguments that are not given are those of the last call") {
+  SessionHarness session;
+  session(training_module + "M.main(ones((2,)) * 3, ones((2,)))\n");
+  CHECK(session(":call M.main") == "float32 () 6\n");
+  CHECK(session(":call M.main --arg x=ones") == "float32 () 2\n");
+  CHECK(session(":call M.main --arg y=ones").find("'y' is no parameter of main") != std::string::npos);
+  SessionHarness fresh;
+  fresh(training_module);
+  CHECK(fresh(":call M.main --arg x=ones").find("no value for w") != std::string::npos);
 }

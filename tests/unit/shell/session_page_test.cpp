@@ -132,6 +132,45 @@ TEST_CASE("the first session of the README is pasted block by block") {
   }
 }
 
+TEST_CASE("the first session of the README is pasted whole") {
+  const std::string page = content_of_page("README.md");
+  const FolderOfSession folder;
+  SessionHarness session("jit");
+  session.inputs().set_summaries(true);
+  std::string all;
+  for (std::size_t at = 0, count = 0; count < 3; ++count) all += *next_block(page, "python", at) + "\n";
+  const std::string told = session.with_errors(all);
+  INFO(told);
+  CHECK(told.find("error[") == std::string::npos);
+  // What :undo goes back over is the statement in front of it, so the module is still there for :time.
+  for (const std::string_view answer : {"M = gradient(M.main, wrt=[\"w\"])\n     + main_adjoint\n",
+                                        "~ M.main", "now at state 2: ", "main: median ", "saved "})
+    CHECK(told.find(answer) != std::string::npos);
+}
+
+TEST_CASE("the sessions of the manual that are pasted whole give the answers of the page") {
+  const std::string page = content_of_page("docs/session.md");
+  std::size_t count = 0, at = 0;
+  while (const auto transcript = next_block(page, "session", at)) {
+    const FolderOfSession folder;
+    SessionHarness session("jit");
+    session.inputs().set_summaries(true);
+    const std::string told = session.with_errors(*transcript);
+    INFO(*transcript);
+    const std::string answers = answers_of(*transcript);
+    const std::size_t fault = transcript->find(": error[");
+    if (fault == std::string::npos) {
+      CHECK(told == answers);
+    } else {
+      // The first fault ends a paste; what is told up to there is the same.
+      const std::size_t end = answers.find('\n', answers.find(": error["));
+      CHECK(told.substr(0, end) == answers.substr(0, end));
+    }
+    ++count;
+  }
+  CHECK(count >= 10);
+}
+
 TEST_CASE("the texts of the manual that are pasted whole give their output") {
   const std::string page = content_of_page("docs/language.md");
   std::size_t count = 0;

@@ -1,0 +1,30 @@
+// One text at a time: statements run one after the other, whichever thread lends its stack.
+#include "shell/program/told_table.h"
+
+#include <utility>
+
+namespace relish {
+namespace {
+
+int asking = 0;
+std::optional<std::string> told;
+
+}  // namespace
+
+AskedByPerson::AskedByPerson() {
+  ++asking;
+  told.reset();
+}
+
+AskedByPerson::~AskedByPerson() {
+  --asking;
+  told.reset();
+}
+
+void tell_table(const std::function<std::string()>& text) {
+  if (asking > 0) told = text();
+}
+
+std::optional<std::string> take_told_table() { return std::exchange(told, std::nullopt); }
+
+}  // namespace relish

@@ -1,0 +1,18 @@
+// Keys that terminals send beside those that the editor has functions for.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace relish {
+
+struct OtherKey {
+  std::string bytes;
+  const char* function;  // of libedit, or of the editor
+};
+
+// With Ctrl and Alt the arrows go over words, with Shift they are what they are without; the others do
+// nothing.
+std::vector<OtherKey> other_keys();
+
+}  // namespace relish
