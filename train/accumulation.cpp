@@ -83,6 +83,10 @@ Accumulation::Added Accumulation::add_parts(const TrainingState& state, std::spa
         call_giving(evaluator_, program_.module, program_.add_gradients, std::move(args), given_up);
     added.gradients = field_of(result, add_roles_, Role::Gradients);
     if (!step_.buffers().empty()) added.buffers = field_of(result, add_roles_, Role::Buffers);
+    if (add_roles_.result(Role::Metrics)) {
+      const std::vector<double> sums = doubles_of(field_of(result, add_roles_, Role::Metrics).tensor());
+      added.metric_sums.insert(added.metric_sums.end(), sums.begin(), sums.end());
+    }
     added.loss += weight * field_of(result, add_roles_, Role::Loss).tensor().get_double(0);
     added.weight += weight;
   }
@@ -97,6 +101,7 @@ StepFunction::Results Accumulation::step(TrainingState& state, double rate, std:
   const double divisor = program_.loss_is_sum ? 1 : added.weight;
   StepFunction::Results results;
   results.loss = Tensor::scalar(dtype, added.loss / divisor);
+  results.metric_sums = std::move(added.metric_sums);
   if (!step_.buffers().empty()) results.buffers = fields_of(added.buffers);
   const std::vector<Tensor> buffers = state.buffers;  // apply takes none
   std::vector<RoleValue> given = gives ? step_.give(state) : step_.values(state);

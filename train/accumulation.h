@@ -27,6 +27,7 @@ class Accumulation {
   struct Added {
     Value gradients, buffers;
     double loss = 0, weight = 0;
+    std::vector<double> metric_sums = {};  // of the parts, one behind the other
   };
   Added add_parts(const TrainingState& state, std::span<const Tensor> window, std::int64_t part_rows,
                   RandomKey key) const;

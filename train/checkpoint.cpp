@@ -53,6 +53,10 @@ Manifest told_to_json(const TrainingState& state) {
                    {"epochs_told", state.epochs_told},
                    {"looks_for_zero", state.looks_for_zero},
                    {"seconds", state.seconds}};
+  if (!state.metric_sums.empty()) {
+    json["metric_sums"] = Manifest::array();
+    for (const double sum : state.metric_sums) json["metric_sums"].push_back(number_to_json(sum));
+  }
   if (state.skipped_steps > 0)
     json["skipped"] = {{"steps", state.skipped_steps}, {"rows", state.skipped_rows}};
   if (state.stopping) {
@@ -79,6 +83,8 @@ TrainingState told_from_json(const Manifest& json) {
   state.epochs_told = json.at("epochs_told").get<std::int64_t>();
   state.looks_for_zero = json.at("looks_for_zero").get<bool>();
   state.seconds = json.at("seconds").get<double>();
+  if (json.contains("metric_sums"))
+    for (const Manifest& sum : json.at("metric_sums")) state.metric_sums.push_back(number_from_json(sum));
   if (json.contains("loss")) state.loss = number_from_json(json.at("loss"));
   if (json.contains("grad_norm")) state.gradient_norm = number_from_json(json.at("grad_norm"));
   if (json.contains("skipped")) {

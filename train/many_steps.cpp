@@ -94,6 +94,8 @@ std::optional<ManySteps::Done> ManySteps::run(const StepsInput& input, TrainingS
   for (std::int64_t i = 0; i < count; ++i) done.loss_sums.push_back(of_steps.get_double(i) * weight);
   if (const auto norms = roles_.result(Role::GradientNorms))
     done.gradient_norms = shortest_doubles(fields[*norms].tensor());
+  if (const auto metrics = roles_.result(Role::Metrics))
+    done.results.metric_sums = doubles_of(fields[*metrics].tensor());
   done.no_change = before && nothing_moved(*before, done.results);
   return done;
 }

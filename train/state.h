@@ -34,8 +34,9 @@ struct TrainingState {
   std::vector<Tensor> buffers;     // the running statistics, likewise
   std::vector<Tensor> averages;    // moving averages of the parameters; none when the step keeps none
   Value optimizer_states;
-  std::int64_t step = 0;      // steps done
-  double epoch_loss_sum = 0;  // of the running epoch, as loss_weight has it
+  std::int64_t step = 0;            // steps done
+  double epoch_loss_sum = 0;        // of the running epoch, as loss_weight has it
+  std::vector<double> metric_sums;  // of the running epoch, as MetricTotals has them; empty: none yet
   // The last step, as it was told: its loss (none before the first) and its learning rate.
   std::optional<double> loss;
   double learning_rate = 0;

@@ -19,6 +19,12 @@ double shortest_double(DType dtype, double value) {
   return value;
 }
 
+std::vector<double> doubles_of(const Tensor& tensor) {
+  std::vector<double> result;
+  for (std::int64_t i = 0; i < tensor.size(); ++i) result.push_back(tensor.get_double(i));
+  return result;
+}
+
 namespace {
 
 std::vector<Tensor> tensors_of(const Value& tuple) {
@@ -106,6 +112,13 @@ DType StepFunction::rate_dtype() const {
   return *function_->params[*roles_.param(Role::LearningRate)].type().tensor()->dtype;
 }
 
+std::optional<std::size_t> StepFunction::sums_of_metrics() const {
+  const std::optional<std::size_t> at = roles_.result(Role::Metrics);
+  if (!at) return std::nullopt;
+  const Type& type = function_->result_type.tuple()->fields[*at];
+  return static_cast<std::size_t>(type.tensor()->shape->front().as_int().value());
+}
+
 std::vector<RoleValue> StepFunction::values(const TrainingState& state) const {
   std::vector<RoleValue> values = {{Role::Parameters, tuple_of(state.parameters)},
                                    {Role::States, state.optimizer_states}};
@@ -177,6 +190,8 @@ StepFunction::Results StepFunction::results(const Value& result) const {
   results.loss = field_of_role(result, roles_, Role::Loss).tensor();
   if (tells_gradient_norm())
     results.gradient_norm = shortest_double(field_of_role(result, roles_, Role::GradientNorm).tensor());
+  if (roles_.result(Role::Metrics))
+    results.metric_sums = doubles_of(field_of_role(result, roles_, Role::Metrics).tensor());
   return results;
 }
 

@@ -24,6 +24,8 @@ class StepFunction {
   const std::vector<std::string>& buffers() const { return names_.buffers; }
   bool keeps_averages() const { return roles_.param(Role::Averages).has_value(); }
   bool tells_gradient_norm() const { return roles_.result(Role::GradientNorm).has_value(); }
+  // How many sums a batch tells of metrics; none when its step tells of none.
+  std::optional<std::size_t> sums_of_metrics() const;
   bool has_key() const { return roles_.param(Role::Key).has_value(); }
   bool scales_loss() const { return scales_loss_; }
   // Of a step that scales its loss: by how much, and how many steps were left out since a gradient was not
@@ -44,6 +46,7 @@ class StepFunction {
   struct Results {
     Tensor loss;
     std::optional<double> gradient_norm;  // of all gradients together, where the step tells it
+    std::vector<double> metric_sums;      // of its batches, where the step tells them
     std::vector<Tensor> parameters;
     std::vector<Tensor> buffers;
     std::vector<Tensor> averages;
@@ -78,6 +81,7 @@ void prepare_with_state_given(Evaluator& evaluator, const TrainingProgram& progr
 // The value with the shortest text that reads back as the tensor's own type, so that a float32 loss is
 // written as 0.4123 and not with the digits of its conversion to double.
 double shortest_double(const Tensor& scalar);
+std::vector<double> doubles_of(const Tensor& tensor);
 double shortest_double(DType dtype, double value);
 
 }  // namespace relish

@@ -67,6 +67,7 @@ Trainer::Trainer(Evaluator& evaluator, TrainingProgram program, DataSet data, Tr
                        stopping->metric, fmt::join(validation_metrics_, ", ")));
     }
   }
+  if (const auto sums = steps_.function().sums_of_metrics()) totals_.emplace(training_specs_, *sums);
   state_ = steps_.initial_state();
   steps_.check_values(state_, training_specs_, validation_specs_);
   const TensorsByName values = steps_.values_by_name(state_);
@@ -125,7 +126,9 @@ EpochReport Trainer::finish_epoch(const StepReport& step) {
   report.loss =
       state_.epoch_loss_sum / static_cast<double>(steps_.order().rows_per_epoch() - state_.skipped_rows);
   const double before = steady_seconds();
-  if (!training_metrics_.empty())
+  if (totals_)
+    report.metrics = totals_->values(state_.metric_sums);
+  else if (!training_metrics_.empty())
     report.metrics = steps_.metrics_over(state_, steps_.data(), training_specs_);
   if (steps_.options().validation)
     report.validation = steps_.metrics_over(state_, *steps_.options().validation, validation_specs_);
@@ -175,6 +178,7 @@ void Trainer::tell(TrainingObserver& observer, const LoopActions& actions, std::
     const InterruptShield telling;
     state_.last_epoch = epoch;
     state_.epoch_loss_sum = 0;
+    state_.metric_sums.clear();
     state_.skipped_rows = 0;
     if (epoch.validation) look_for_end(*epoch.validation);
     state_.epochs_told = whole_epochs();
@@ -328,6 +332,7 @@ void Trainer::do_one(TrainingObserver& observer, const LoopActions& actions, boo
     return;
   }
   const std::optional<double> gradient_norm = done.results.gradient_norm;
+  if (totals_) totals_->add(done.results.metric_sums, state_.metric_sums);
   take_over(std::move(done.results), state_);
   look_for_zero_gradients(done.no_change);
   state_.loss = done.loss;
@@ -358,6 +363,7 @@ void Trainer::do_steps(TrainingObserver& observer, const LoopActions& actions) {
     return;
   }
   pace_.look_at(count, steady_seconds() - began - done->seconds_compiling);
+  if (totals_) totals_->add(done->results.metric_sums, state_.metric_sums);
   take_over(std::move(done->results), state_);
   look_for_zero_gradients(done->no_change);
   std::vector<DoneStep> told;

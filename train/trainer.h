@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "runtime/files.h"
+#include "train/metric_totals.h"
 #include "train/steps.h"
 
 namespace relish {
@@ -92,6 +93,7 @@ class Trainer {
   TrainingState state_;
   std::vector<Metric> training_specs_, validation_specs_;
   std::vector<std::string> training_metrics_, validation_metrics_;  // their names
+  std::optional<MetricTotals> totals_;  // of the training rows, where the steps tell them
   // Of the last step; and whether steps are given the state's tensors.
   bool zero_gradients_ = false, gives_ = false;
   // Why the loop ended, and why the last step that was left out was.

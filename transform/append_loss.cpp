@@ -262,14 +262,17 @@ Module append_loss(const Module& module, std::string_view name, const AppendLoss
     appended.params.emplace_back(builder.fresh_name(extra_name), type, false, first ? span : Span{});
     args.emplace_back(appended.params.back());
   }
+  const std::vector<Expr> targets(args.begin() + options.outputs, args.end());
   const Expr value = library
                          ? library->write(std::move(args))
                          : inline_call(builder, result, *options.loss_module, *options.loss_function, args);
+  const Expr beside = options.beside ? options.beside(builder, result, outputs.front(), targets) : Expr();
   builder.end_block();
 
   Expr returned_loss = value;
-  if (outputs.size() > consumed) {
+  if (outputs.size() > consumed || beside.defined()) {
     std::vector<Expr> fields{value};
+    if (beside.defined()) fields.push_back(beside);
     fields.insert(fields.end(), outputs.begin() + options.outputs, outputs.end());
     returned_loss = tuple(std::move(fields), span);
   }

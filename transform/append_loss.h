@@ -1,10 +1,13 @@
 // Putting a loss on a function.
 #pragma once
 
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "ir/nodes/attribute.h"
+#include "ir/nodes/builder.h"
 #include "ir/nodes/module.h"
 
 namespace relish {
@@ -17,12 +20,17 @@ struct NamedSpec {
 // UsageError; `what` is named before its message.
 NamedSpec parse_named_spec(std::string_view text, std::string_view what = "");
 
+// What is told of predictions beside their loss: one value, or an undefined one for nothing.
+using BesideLoss =
+    std::function<Expr(FunctionBuilder&, Module&, const Expr& predictions, std::span<const Expr> targets)>;
+
 struct AppendLossOptions {
   NamedSpec loss;             // of the standard library, when loss_function is null
   FunctionPtr loss_function;  // a function of the user's, with the module that holds what it refers to
   ModulePtr loss_module;
-  int outputs = 1;       // how many results of the function the loss consumes
-  std::string new_name;  // default <function>_loss
+  int outputs = 1;              // how many results of the function the loss consumes
+  std::string new_name;         // default <function>_loss
+  BesideLoss beside = nullptr;  // a result behind the loss
 };
 
 // Adds `<function>_loss(params..., targets[, weights]) -> loss`, or `(loss, other outputs...)`.

@@ -206,6 +206,12 @@ class EpochWriter {
         loop.initial.push_back(zeros_of_steps(builder_, steps_, dtype, "gradient_norms"));
         names.emplace_back("gradient_norms");
       }
+      if (const auto sums = sums_of_metrics()) {
+        loop.initial.push_back(
+            builder_.call("zeros", {shape_literal({Scalar(steps_) * Scalar(options_.accumulate), *sums})},
+                          {{"dtype", Attribute(DType::Float64)}}, "metrics"));
+        names.emplace_back("metrics");
+      }
     } else {
       for (const char* name : {"sum", "count"}) {
         loop.initial.push_back(constant_of(dtype, 0));
@@ -275,6 +281,7 @@ class EpochWriter {
       tell(fault, "faults");
     }
     if (tells_norms()) tell(field(done, Role::GradientNorm, "gradient_norm"), "gradient_norms");
+    if (sums_of_metrics()) tell(field(done, Role::Metrics, "metrics"), "metrics");
     return results;
   }
 
@@ -311,11 +318,13 @@ class EpochWriter {
     }
     std::size_t told = kept_;
     const Scalar begin = Scalar(round) * Scalar(options_.accumulate);
-    results.push_back(
-        builder_.call("slice_scatter",
-                      {Expr(carried[told++]), done.losses, scalar_value(begin),
-                       scalar_value(begin + Scalar(options_.accumulate)), scalar_value(Scalar(1))},
-                      along, "losses"));
+    const auto stored_of_parts = [&](const Expr& all, const Expr& parts, const char* name) {
+      return builder_.call("slice_scatter",
+                           {all, parts, scalar_value(begin),
+                            scalar_value(begin + Scalar(options_.accumulate)), scalar_value(Scalar(1))},
+                           along, name);
+    };
+    results.push_back(stored_of_parts(Expr(carried[told++]), done.losses, "losses"));
     if (!options_.faults_last) {
       const Expr sum = builder_.call("sum", {done.losses});
       const DType dtype = *sum.type().tensor()->dtype;
@@ -325,7 +334,15 @@ class EpochWriter {
     }
     if (tells_norms())
       results.push_back(stored(Expr(carried[told++]), done.gradient_norm, round, "gradient_norms"));
+    if (sums_of_metrics()) results.push_back(stored_of_parts(Expr(carried[told++]), done.metrics, "metrics"));
     return results;
+  }
+
+  // How many sums a batch tells of metrics; none without them.
+  std::optional<Scalar> sums_of_metrics() const {
+    const std::optional<std::size_t> at = roles_.result(Role::Metrics);
+    if (!options_.each || !at) return std::nullopt;
+    return held_->result_type.tuple()->fields[*at].tensor()->shape->front();
   }
 
   bool tells_norms() const { return options_.each && roles_.result(Role::GradientNorm).has_value(); }
@@ -358,7 +375,9 @@ class EpochWriter {
   }
 
   Expr stored(const Expr& all, const Expr& one, const ScalarVar& round, const std::string& name) {
-    const Expr row = builder_.call("reshape", {one, shape_literal({Scalar(1)})});
+    std::vector<Scalar> dims = *all.type().tensor()->shape;
+    dims.front() = Scalar(1);
+    const Expr row = builder_.call("reshape", {one, shape_literal(std::move(dims))});
     const Scalar at(round);
     return builder_.call("slice_scatter",
                          {all, row, scalar_value(at), scalar_value(at + Scalar(1)), scalar_value(Scalar(1))},
@@ -380,10 +399,13 @@ class EpochWriter {
     if (options_.each) {
       results = {fields[kept_], options_.faults_last ? last_fault(fields) : fields[kept_ + 1]};
       made_roles_.results = {{Role::Losses}, {Role::Faults}};
-      if (tells_norms()) {
-        results.push_back(fields.back());
-        made_roles_.results.push_back({Role::GradientNorms});
-      }
+      std::size_t told = kept_ + (options_.faults_last ? 1 : 2);
+      const auto tell = [&](Role role) {
+        results.push_back(fields[told++]);
+        made_roles_.results.push_back({role});
+      };
+      if (tells_norms()) tell(Role::GradientNorms);
+      if (sums_of_metrics()) tell(Role::Metrics);
     } else {
       results = {builder_.call("divide", {fields[kept_], fields[kept_ + 1]}, {}, "mean_loss")};
       made_roles_.results = {{Role::Loss}};

@@ -39,15 +39,15 @@ constexpr std::int64_t prepare_site(std::int64_t at) { return 0x70726570 + at; }
 //   train_epoch(params[, buffers][, averages], states, lr[, key, step], data..., order)
 //     -> (mean loss, params[, buffers][, averages], states)
 //   train_steps(params[, buffers][, averages], states, learning_rates[, key, step], data..., order)
-//     -> (losses, faults[, gradient norms], params[, buffers][, averages], states)
+//     -> (losses, faults[, gradient norms][, metrics], params[, buffers][, averages], states)
 //
 // Step i takes the rows order[i] of the data and, of a model with a key, fold_in(key, step + i).
 // A step over several batches takes the rows order[i, j] for batch j, whose key is fold_in(key of the step,
 // j); `weights` of (steps, batches + 1) stands behind the learning rates: of each step what its batches
-// count, then what they count together. Prepare functions take all rows of a step at once; `losses` has those
-// of the batches, one behind the other. faults[i] is 0, or NaN when the loss, a parameter, a buffer or a
-// state is not finite behind step i; where faults last, NaN in all of them when something is not finite
-// behind the last step.
+// count, then what they count together. Prepare functions take all rows of a step at once; `losses` and
+// `metrics` have those of the batches, one behind the other. faults[i] is 0, or NaN when the loss, a
+// parameter, a buffer or a state is not finite behind step i; where faults last, NaN in all of them when
+// something is not finite behind the last step.
 void write_epoch(Module& module, const EpochOptions& options);
 
 }  // namespace relish

@@ -108,7 +108,7 @@ class LibraryOptimizer : public OptimizerWriter {
       RELISH_CHECK(updated.size() == 1 + own.size());
       new_params.push_back(updated[0]);
       rename(updated[0], names[i]);
-      for (std::size_t s = 0; s < own.size(); ++s) own[s].push_back(updated[1 + s]);
+      for (std::size_t s = 0; s < own.size(); ++s) own[s].push_back(without_subnormals(updated[1 + s]));
     }
     for (const std::vector<Expr>& kind : own) new_states.insert(new_states.end(), kind.begin(), kind.end());
     const std::vector<std::string> all_states = state_names(names);

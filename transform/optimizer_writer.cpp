@@ -2,7 +2,9 @@
 #include "transform/optimizer_writer.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <optional>
 
 #include "ir/operators/evaluator.h"
 #include "ir/operators/op.h"
@@ -42,6 +44,29 @@ std::vector<Expr> OptimizerWriter::parameter_tuple(const std::string& name, cons
 void OptimizerWriter::rename(const Expr& updated, const std::string& name) {
   if (const Var* var = updated.as_var())
     renamed_.insert_or_assign(var->id(), builder_.fresh_name(name + "_new"));
+}
+
+namespace {
+
+// The least number that a processor computes with as fast as with others; none of a type that it computes
+// with as with a wider one, of which it is far from the least.
+std::optional<double> least_normal(const Type& type) {
+  const TensorType* tensor = type.tensor();
+  if (!tensor || !tensor->dtype) return std::nullopt;
+  if (*tensor->dtype == DType::Float64) return std::numeric_limits<double>::min();
+  if (*tensor->dtype == DType::Float32 || *tensor->dtype == DType::BFloat16)
+    return std::numeric_limits<float>::min();
+  return std::nullopt;
+}
+
+}  // namespace
+
+Expr OptimizerWriter::without_subnormals(const Expr& state) {
+  const std::optional<double> least = least_normal(state.type());
+  if (!least) return state;
+  const DType dtype = *state.type().tensor()->dtype;
+  const Expr is_less = builder_.call("less", {builder_.call("abs", {state}), constant_of(dtype, *least)});
+  return builder_.call("where", {is_less, constant_of(dtype, 0), state});
 }
 
 std::vector<Expr> OptimizerWriter::fields_of(const Expr& result) {

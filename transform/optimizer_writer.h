@@ -32,6 +32,9 @@ class OptimizerWriter {
   // A tuple parameter and its fields as variables.
   std::vector<Expr> parameter_tuple(const std::string& name, const std::vector<Type>& types,
                                     const std::vector<std::string>& names);
+  // A mean that nothing is added to any more decays for good; below the least normal number of its type it
+  // would slow each step down, and it moves no parameter: it is 0 there.
+  Expr without_subnormals(const Expr& state);
   // What a state or parameter has become is named after it.
   void rename(const Expr& updated, const std::string& name);
   // The fields of a result, which may be one tensor, as leaves.

@@ -36,6 +36,7 @@ PartsWriter::Done PartsWriter::write(const Step& step) {
   for (const auto& [role, before] : step.state)
     result.state[role] = role == Role::Buffers ? sums.buffers : field(done, roles, role, "new_state");
   result.losses = sums.losses;
+  result.metrics = sums.metrics;
   if (roles.result(Role::GradientNorm))
     result.gradient_norm = field(done, roles, Role::GradientNorm, "gradient_norm");
   return result;
@@ -62,24 +63,41 @@ PartsWriter::Sums PartsWriter::write_parts(const Step& step) {
   const auto buffers = step.state.find(Role::Buffers);
   const bool has_buffers = buffers != step.state.end();
   if (has_buffers) loop.initial.push_back(buffers->second);
+  const std::optional<std::size_t> metrics = roles.result(Role::Metrics);
+  const std::size_t metrics_at = loop.initial.size();
   std::vector<Var> carried;
-  constexpr const char* names[] = {"gradients", "losses_of_parts", "buffers"};
+  std::vector<const char*> names = {"gradients", "losses_of_parts"};
+  if (has_buffers) names.push_back("buffers");
+  if (metrics) {
+    const Type& sums = add->result_type.tuple()->fields[*metrics];
+    loop.initial.push_back(builder_.call("zeros",
+                                         {shape_literal({Scalar(step.parts), sums.tensor()->shape->front()})},
+                                         {{"dtype", Attribute(DType::Float64)}}, "no_metrics"));
+    names.push_back("metrics_of_parts");
+  }
   for (std::size_t i = 0; i < loop.initial.size(); ++i)
     carried.emplace_back(builder_.fresh_name(names[i]), loop.initial[i].type());
   builder_.begin_region(carried);
   builder_.begin_block(false);
-  const Sums before{Expr(carried[0]), has_buffers ? Expr(carried[2]) : Expr(), Expr(carried[1])};
+  const Sums before{Expr(carried[0]), has_buffers ? Expr(carried[2]) : Expr(), Expr(carried[1]), {}};
   const Expr done = builder_.emit(
       function_call(global_ref(GlobalFunction(add)), arguments_of_part(step, loop.index, before)), "added");
   const Expr loss = field(done, roles, Role::Loss, "loss");
   const Scalar at(loop.index);
-  const Expr row = builder_.call("reshape", {loss, shape_literal({Scalar(1)})});
-  const Expr losses = builder_.call(
-      "slice_scatter",
-      {before.losses, row, scalar_value(at), scalar_value(at + Scalar(1)), scalar_value(Scalar(1))},
-      along_rows, "losses_of_parts");
+  const auto stored = [&](const Expr& all, const Expr& one, std::vector<Scalar> dims, const char* name) {
+    const Expr row = builder_.call("reshape", {one, shape_literal(std::move(dims))});
+    return builder_.call("slice_scatter",
+                         {all, row, scalar_value(at), scalar_value(at + Scalar(1)), scalar_value(Scalar(1))},
+                         along_rows, name);
+  };
+  const Expr losses = stored(before.losses, loss, {Scalar(1)}, "losses_of_parts");
   std::vector<Expr> results = {field(done, roles, Role::Gradients, "gradients"), losses};
   if (has_buffers) results.push_back(field(done, roles, Role::Buffers, "buffers"));
+  if (metrics) {
+    const Expr sums = field(done, roles, Role::Metrics, "metrics");
+    results.push_back(stored(Expr(carried[metrics_at]), sums,
+                             {Scalar(1), sums.type().tensor()->shape->front()}, "metrics_of_parts"));
+  }
   builder_.end_block();
   loop.body = std::make_shared<const Region>(builder_.end_region(results));
   builder_.begin_block(false);
@@ -88,6 +106,7 @@ PartsWriter::Sums PartsWriter::write_parts(const Step& step) {
   sums.gradients = builder_.emit(tuple_get(all, 0), "gradients");
   sums.losses = builder_.emit(tuple_get(all, 1), "losses_of_parts");
   if (has_buffers) sums.buffers = builder_.emit(tuple_get(all, 2), "buffers");
+  if (metrics) sums.metrics = builder_.emit(tuple_get(all, static_cast<int>(metrics_at)), "metrics_of_parts");
   return sums;
 }
 

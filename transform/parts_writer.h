@@ -29,7 +29,8 @@ class PartsWriter {
   };
   struct Done {
     std::map<Role, Expr> state;
-    Expr losses;  // (parts,)
+    Expr losses;   // (parts,)
+    Expr metrics;  // (parts, sums); undefined without them
     Expr gradient_norm;
   };
 
@@ -41,7 +42,7 @@ class PartsWriter {
 
  private:
   struct Sums {
-    Expr gradients, buffers, losses;
+    Expr gradients, buffers, losses, metrics;
   };
   Sums write_parts(const Step& step);
   std::vector<Expr> arguments_of_part(const Step& step, const ScalarVar& part, const Sums& sums);

@@ -57,7 +57,8 @@ std::string key_of(const Function& form) {
 }
 
 // The roles of the loss of a form, and of its adjoint.
-void set_loss_roles(Module& module, const std::string& name, const Function& form, bool scaled = false) {
+void set_loss_roles(Module& module, const std::string& name, const Function& form, bool metrics = false,
+                    bool scaled = false) {
   Function loss = *module.function(name);
   const std::optional<RoleSignature> of_form = roles_of(form);
   RoleSignature roles{"loss", {}, {}, loss.result_type.tuple() != nullptr};
@@ -68,6 +69,7 @@ void set_loss_roles(Module& module, const std::string& name, const Function& for
   if (scaled) roles.params.back().role = Role::LossScale;
   roles.results.assign(count_results(loss), {Role::Output});
   roles.results.front().role = Role::Loss;
+  if (metrics) roles.results[scaled ? 2 : 1].role = Role::Metrics;
   if (of_form && of_form->result(Role::Buffers)) roles.results.back() = of_form->results.back();
   const FunctionPtr adjoint = module.function(name + "_adjoint");
   loss.attributes = with_attribute(std::move(loss.attributes), role_attribute, print(roles));
@@ -191,8 +193,37 @@ std::vector<std::string> trained_by_loss(const AppendLossOptions& loss, const Fu
   return trained;
 }
 
+// A result behind the loss that the model returns, of the predictions behind that and the last of its data.
+void tell_beside(Module& module, Function& loss, const std::vector<std::string>& data,
+                 const BesideLoss& beside) {
+  FunctionBuilder builder;
+  for (const Var& param : loss.params) builder.reserve_name(param.name());
+  const std::vector<Binding> bindings = all_bindings(loss);
+  for (const Binding& binding : bindings) builder.reserve_name(binding.var().name());
+  builder.begin_block(true);
+  for (const Binding& binding : bindings) builder.append(binding);
+  std::vector<Expr> fields;
+  if (const auto* literal = loss.result.as<TupleExpr>()) {
+    fields = literal->fields;
+  } else if (const TupleType* type = loss.result.type().tuple()) {
+    for (int i = 0; i < static_cast<int>(type->fields.size()); ++i)
+      fields.push_back(builder.emit(tuple_get(loss.result, i)));
+  }
+  const auto target = std::find_if(loss.params.begin(), loss.params.end(), [&](const Var& param) {
+    return !data.empty() && param.name() == data.back();
+  });
+  if (fields.size() < 2 || target == loss.params.end()) return;
+  const Expr targets[] = {Expr(*target)};
+  const Expr value = beside(builder, module, fields[1], targets);
+  if (!value.defined()) return;
+  fields.insert(fields.begin() + 1, value);
+  builder.end_block();
+  close_function(loss, builder.take_bindings(), tuple(std::move(fields)));
+}
+
 // A model whose first result is its loss, under the name of a loss.
-Module with_loss_of_model(const Module& module, const std::string& form, const std::string& name) {
+Module with_loss_of_model(const Module& module, const std::string& form, const std::string& name,
+                          const std::vector<std::string>& data, const BesideLoss& beside) {
   const FunctionPtr source = module.function(form);
   const TupleType* fields = source->result_type.tuple();
   const Type& first = fields && !fields->fields.empty() ? fields->fields.front() : source->result_type;
@@ -209,6 +240,7 @@ Module with_loss_of_model(const Module& module, const std::string& form, const s
   loss.name = name;
   loss.attributes = attributes_of_derived(*source, name, loss.params);
   Module result = module;
+  if (beside) tell_beside(result, loss, data, beside);
   check_replaces(result, loss);
   result.set(std::make_shared<const Function>(std::move(loss)));
   return result;
@@ -216,10 +248,11 @@ Module with_loss_of_model(const Module& module, const std::string& form, const s
 
 // What the functions of a loss are made from.
 Module with_loss(const Module& module, const std::string& form, const SetupTrainerOptions& options,
-                 const std::string& name) {
-  if (options.model_returns_loss()) return with_loss_of_model(module, form, name);
+                 const std::string& name, const BesideLoss& beside = nullptr) {
+  if (options.model_returns_loss()) return with_loss_of_model(module, form, name, options.data, beside);
   AppendLossOptions loss = options.loss;
   loss.new_name = name;
+  loss.beside = beside;
   Module made = append_loss(module, form, loss);
   const Type& result = made.function(name)->result_type;
   const TupleType* fields = result.tuple();
@@ -321,13 +354,14 @@ struct StepSubject {
   const Function& form;  // of the model, that is trained
   const std::vector<Type>& types;
   std::string differentiated;  // the loss, perhaps scaled
+  bool metrics = false;        // stand behind the loss
 };
 
 // The optimizer, and the step around the adjoint, which the module has.
 Module with_steps(Module result, const StepSubject& of) {
   const SetupTrainerOptions& options = of.options;
   const bool scaled = options.half == DType::Float16;
-  set_loss_roles(result, of.differentiated, of.form, scaled);
+  set_loss_roles(result, of.differentiated, of.form, of.metrics, scaled);
   OptimizerOptions optimizer = options.optimizer;
   optimizer.prefix = options.prefix;
   result = add_optimizer(result, optimizer, of.types, of.model.trained);
@@ -342,6 +376,7 @@ Module with_steps(Module result, const StepSubject& of) {
   step.targets = adjoint->params.size() - of.form.params.size();
   step.average = options.average;
   step.gradient_norm = options.gradient_norm;
+  step.metrics = of.metrics;
   StepWriter writer(result, adjoint, of.model, key_of(of.form), step);
   writer.write_step();
   if (options.accumulate) {
@@ -399,7 +434,15 @@ Module setup_trainer(const Module& module, std::string_view name, const SetupTra
          fmt::format("the loss shall consume {} outputs; {} returns {}", options.loss.outputs, name,
                      own_results));
   }
-  result = with_loss(result, trained_form, options, names.loss);
+  bool metrics = false;
+  const BesideLoss sums = [&](FunctionBuilder& builder, Module& target, const Expr& predictions,
+                              std::span<const Expr> targets) {
+    const Expr made = write_metric_sums(builder, target, options.metrics, predictions, targets);
+    metrics = made.defined();
+    return made;
+  };
+  result =
+      with_loss(result, trained_form, options, names.loss, options.metrics.empty() ? BesideLoss() : sums);
   const std::vector<Type> types = types_of_parameters(*result.function(names.loss), model.trained);
   if (types.size() != model.trained.size()) {
     fail(ErrorClass::Usage, options.loss.loss_function->span, "setup_trainer.parameters",
@@ -409,10 +452,10 @@ Module setup_trainer(const Module& module, std::string_view name, const SetupTra
   std::string differentiated = names.loss;
   const bool scaled = options.half == DType::Float16;
   if (scaled) {
-    set_loss_roles(result, names.loss, form);
+    set_loss_roles(result, names.loss, form, metrics);
     differentiated = add_scaled_loss(result, names.loss);
   }
-  const StepSubject subject{options, model, names, form, types, differentiated};
+  const StepSubject subject{options, model, names, form, types, differentiated, metrics};
   result = with_steps(differentiated_module(result, subject, function->name), subject);
   write_epoch(result, {"train_epoch", options.prefix});
   if (!options.schedule.name.empty())

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "transform/gradient.h"
+#include "transform/metric_sums.h"
 #include "transform/optimizer.h"
 #include "transform/training_rules.h"
 
@@ -20,6 +21,7 @@ struct SetupTrainerOptions {
   std::vector<std::string> frozen;  // patterns of names: parameters that keep their values
   bool accumulate = false;          // adds what a step over several batches is made of, beside train_step
   std::optional<double> average;    // the step also keeps moving averages of the parameters, with this decay
+  std::vector<StepMetric> metrics;  // the step also gives their sums, where the types say how
   bool gradient_norm = false;       // the step also gives the norm of all gradients together, before clipping
   // The steps compute in this half precision where that pays, with parameters and states of float32.
   std::optional<DType> half;
@@ -35,10 +37,10 @@ struct SetupTrainerOptions {
 
 // Adds <f>_loss, <f>_loss_adjoint, optimizer, optimizer_init, train_epoch (see epoch_writer.h) and
 // train_step(params[, buffers][, averages], states, lr[, key], inputs..., targets)
-//     -> (loss[, gradient norm], params[, buffers][, averages], states),
+//     -> (loss[, metrics][, gradient norm], params[, buffers][, averages], states),
 // and, to accumulate,
 // add_gradients(params[, buffers], gradients, weight[, key], inputs..., targets)
-//     -> (loss, gradients[, buffers]), the old gradients and weight times those of this batch, and
+//     -> (loss[, metrics], gradients[, buffers]), the old gradients and weight times those of this batch, and
 // apply_gradients(params[, averages], gradients, states, lr, weight)
 //     -> ([gradient norm, ]params[, averages], states), by the gradients divided by the weight of all,
 // whose roles stand in their signatures (ir/calls/roles.h). A model that training and inference treat

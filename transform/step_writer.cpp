@@ -37,6 +37,7 @@ void StepWriter::write_step() {
   if (!options_.loss_scale.empty()) scale = loss_scale_of(builder_, Expr(states));
   const Differentiated found = differentiate(scale);
   result(Role::Loss, found.loss);
+  if (found.metrics.defined()) result(Role::Metrics, found.metrics);
   const Expr new_states = update(found.gradients, states, lr, found.new_buffers);
   result(Role::States, new_states);
   finish();
@@ -52,6 +53,7 @@ void StepWriter::write_add_gradients() {
     scale = Expr(parameter("loss_scale", tensor_type({}, options_.dtype), {Role::LossScale}));
   const Differentiated found = differentiate(scale);
   result(Role::Loss, found.loss);
+  if (found.metrics.defined()) result(Role::Metrics, found.metrics);
   result(Role::Gradients, each(model_.trained, found.gradients, "_grad",
                                [&](int at, const std::string& name, const Expr& own) {
                                  const Expr weighted = builder_.call("multiply", {own, Expr(weight)});
@@ -126,6 +128,7 @@ StepWriter::Differentiated StepWriter::differentiate(const std::optional<Expr>& 
   if (several) {
     const Expr outputs = found.loss;
     found.loss = builder_.emit(tuple_get(outputs, scale ? 1 : 0), "loss");
+    if (options_.metrics) found.metrics = builder_.emit(tuple_get(outputs, scale ? 2 : 1), "metrics");
     const int last = static_cast<int>(outputs.type().tuple()->fields.size()) - 1;
     if (buffers_) found.new_buffers = builder_.emit(tuple_get(outputs, last), "new_buffers");
   }

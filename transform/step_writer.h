@@ -14,6 +14,7 @@ struct StepOptions {
   DType dtype = DType::Float32;
   std::size_t targets = 0;        // so many parameters of the adjoint at the end belong to the loss
   std::optional<double> average;  // decay of moving averages
+  bool metrics = false;           // the adjoint tells of them behind the loss
   bool gradient_norm = false;     // a result: the norm of all gradients together, before they are clipped
   // The adjoint has a parameter of this name that its loss is multiplied by; the optimizer's states say what
   // it is (see loss_scaling.h), and the second result is the loss itself. Empty: none.
@@ -34,6 +35,7 @@ class StepWriter {
  private:
   struct Differentiated {
     Expr loss, gradients;
+    Expr metrics;      // undefined without them
     Expr new_buffers;  // undefined when the model has none
   };
   void begin(const std::string& kind);

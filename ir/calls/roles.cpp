@@ -19,7 +19,7 @@ struct RoleName {
   Role role;
   std::string_view name;
 };
-constexpr std::array<RoleName, 22> role_names{{{Role::Parameters, "parameters"},
+constexpr std::array<RoleName, 23> role_names{{{Role::Parameters, "parameters"},
                                                {Role::Buffers, "buffers"},
                                                {Role::Averages, "averages"},
                                                {Role::Gradients, "gradients"},
@@ -40,7 +40,8 @@ constexpr std::array<RoleName, 22> role_names{{{Role::Parameters, "parameters"},
                                                {Role::Losses, "losses"},
                                                {Role::Faults, "faults"},
                                                {Role::GradientNorm, "gradient_norm"},
-                                               {Role::GradientNorms, "gradient_norms"}}};
+                                               {Role::GradientNorms, "gradient_norms"},
+                                               {Role::Metrics, "metrics"}}};
 
 // Which roles a kind has: "?" may be missing, "*" may stand any number of times; in any order.
 struct RoleKind {
@@ -50,14 +51,14 @@ struct RoleKind {
 };
 constexpr std::array<RoleKind, 14> known_kinds{{
     {"train_step", "parameters buffers? averages? states learning_rate key? input* target*",
-     "loss gradient_norm? parameters buffers? averages? states"},
+     "loss metrics? gradient_norm? parameters buffers? averages? states"},
     {"train_epoch", "parameters buffers? averages? states learning_rate key? step? input* target* order",
      "loss parameters buffers? averages? states"},
     {"train_steps",
      "parameters buffers? averages? states learning_rates weight? key? step? input* target* order",
-     "losses faults gradient_norms? parameters buffers? averages? states"},
+     "losses faults gradient_norms? metrics? parameters buffers? averages? states"},
     {"add_gradients", "parameters buffers? gradients weight loss_scale? key? input* target*",
-     "loss gradients buffers?"},
+     "loss metrics? gradients buffers?"},
     {"apply_gradients", "parameters averages? gradients states learning_rate weight",
      "gradient_norm? parameters averages? states"},
     {"optimizer", "parameters gradients states learning_rate", "parameters states"},
@@ -66,7 +67,7 @@ constexpr std::array<RoleKind, 14> known_kinds{{
     {"initial_params", "key", "parameters"},
     {"training_form", "input* buffer* key?", "output* buffers?"},
     {"inference_form", "input*", "output*"},
-    {"loss", "input* buffer* key? target* loss_scale?", "loss output* buffers?"},
+    {"loss", "input* buffer* key? target* loss_scale?", "loss metrics? output* buffers?"},
     {"adjoint", "input*", "output gradients"},
     {"loss_adjoint", "input* buffer* key? target* loss_scale?", "output gradients"},
 }};
@@ -252,6 +253,10 @@ std::optional<std::string> type_fault(const RoleSlot& slot, const Type& type) {
     case Role::Faults:
     case Role::GradientNorms:
       if (!is_number_type(type, true, 1)) return expected("a floating tensor of rank 1");
+      break;
+    case Role::Metrics:
+      if (!is_number_type(type, true, 1) && !is_number_type(type, true, 2))
+        return expected("a floating tensor of rank 1, or of rank 2 for many steps");
       break;
     case Role::Order:
       if (!is_number_type(type, false, 2) && !is_number_type(type, false, 3))

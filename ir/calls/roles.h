@@ -40,6 +40,7 @@ enum class Role : std::uint8_t {
   Faults,         // of each step: floats of rank 1, NaN where something was not finite
   GradientNorm,   // of all gradients together, before they are clipped: a floating number
   GradientNorms,  // of each step: floats of rank 1
+  Metrics,        // sums that metrics are means of: float64 of rank 1, or of rank 2, a row a batch
   Output,         // a result of the model
 };
 

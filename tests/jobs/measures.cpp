@@ -61,7 +61,7 @@ for i in range(len(first)):
 
 def seconds(steps):
     t = train(Classifier.main, data=(x, y), validation=(x[:64], y[:64]), loss="cross_entropy", optimizer=optimizer,
-              steps=steps, metrics=["loss"], log_every=100, run_dir=f"job-{steps}", overwrite=True)
+              steps=steps, metrics=["accuracy", "loss"], log_every=100, run_dir=f"job-{steps}", overwrite=True)
     return t["seconds"]
 
 step = 1e9

@@ -61,6 +61,11 @@ bool is_held(const std::string& path) {
   return false;
 }
 
+double number_in(const Json& report, const char* key) {
+  const auto found = report.find(key);
+  return found != report.end() && found->is_number() ? found->get<double>() : 0;
+}
+
 void add_point(std::vector<Curve>& curves, const std::string& name, double step, double value) {
   auto found = std::find_if(curves.begin(), curves.end(), [&](const Curve& c) { return c.name == name; });
   if (found == curves.end()) found = curves.insert(curves.end(), {name, {}});
@@ -83,6 +88,8 @@ void read_metrics(const std::string& path, RunRecord& run) {
     }
     const double at = step->get<double>();
     run.step = std::max(run.step, count_of(at));
+    // The report of a job that runs, or was killed, is of its beginning.
+    run.seconds = std::max(run.seconds, number_in(json, "wall_s"));
     for (const auto& [name, value] : json.items())
       if (name != "step" && name != "epoch" && value.is_number())
         add_point(run.curves, name, at, value.get<double>());
@@ -94,11 +101,6 @@ std::vector<std::string> names_in(const Json& report, const char* key) {
   if (const auto found = report.find(key); found != report.end() && found->is_array())
     for (const Json& name : *found) names.push_back(text_of_json(name));
   return names;
-}
-
-double number_in(const Json& report, const char* key) {
-  const auto found = report.find(key);
-  return found != report.end() && found->is_number() ? found->get<double>() : 0;
 }
 
 std::string text_in(const Json& report, const char* key) {

@@ -53,9 +53,12 @@ bool is_same_folder(const std::string& path, const std::string& other) {
   return fs::equivalent(path, other, error);
 }
 
+[[noreturn]] void refuse_both(const Invocation& invocation) {
+  invocation.refuse_value("resume", "resume and overwrite contradict each other; give one of them");
+}
+
 void place_resumed(const Invocation& invocation, const std::string& given, RunRequest& request) {
-  if (request.folder.overwrite)
-    invocation.refuse_value("resume", "resume and overwrite contradict each other; give one of them");
+  if (request.folder.overwrite) refuse_both(invocation);
   request.folder.resume = true;
   if (given == resume_newest) return;
   const std::string path =
@@ -96,6 +99,8 @@ void place_resumed(const Invocation& invocation, const std::string& given, RunRe
 }  // namespace
 
 void keep_job_flags(const Invocation& invocation) {
+  check_job_options(invocation);
+  if (invocation.given("resume") && invocation.flag("overwrite")) refuse_both(invocation);
   Settings& settings = invocation.session.settings();
   for (std::string_view flag : flags) {
     if (const ScriptValue* value = invocation.find(flag))

@@ -77,6 +77,17 @@ bool skips_not_finite(const Invocation& invocation) {
   return policy == "skip";
 }
 
+// The loss is told by every step.
+std::vector<StepMetric> metrics_of_steps(const std::vector<Metric>& metrics, const Judgement& judgement) {
+  check_metric_names(metrics);
+  std::vector<StepMetric> result;
+  for (const Metric& metric : metrics) {
+    if (metric.is_loss()) continue;
+    result.push_back({metric.name, metric.k, metric.function, judgement.threshold, judgement.ignored_label});
+  }
+  return result;
+}
+
 void note_without_effect(const std::string& text) { write_error_text(fmt::format("note: {}\n", text)); }
 
 // Steps that the lengths in the brackets of a schedule add up to.
@@ -207,7 +218,10 @@ PreparedJob prepare_job(const Invocation& invocation, const std::string& functio
   program.returns_loss = setup.model_returns_loss();
   const DataColumns columns = data_columns(invocation, "data", program.returns_loss ? 1 : 2);
 
-  const Function& model = *relax_function(*invocation.module, function);
+  Module source = *invocation.module;
+  wanted.metrics = metrics_option(invocation, program.judgement, source);
+  setup.metrics = metrics_of_steps(wanted.metrics, program.judgement);
+  const Function& model = *relax_function(source, function);
   setup.data = columns.names;
   if (program.returns_loss && !columns.named()) {
     const std::size_t count = std::min(model.params.size(), columns.columns.size());
@@ -217,12 +231,12 @@ PreparedJob prepare_job(const Invocation& invocation, const std::string& functio
   } else if (columns.columns.size() > 2) {
     setup.data = inputs_by_count(*invocation.module, model, setup, columns, parameter_values(invocation));
   }
-  Module made = setup_trainer(*invocation.module, function, setup);
-  const ModelParameters changed = parameters_of_trainer(*invocation.module, model, setup);
+  Module made = setup_trainer(source, function, setup);
+  const ModelParameters changed = parameters_of_trainer(source, model, setup);
   std::vector<std::string> names = changed.trained, others;
   for (const auto* more : {&changed.buffers, &changed.frozen})
     names.insert(names.end(), more->begin(), more->end());
-  const TrainerNames made_names = trainer_names(*invocation.module, model, setup);
+  const TrainerNames made_names = trainer_names(source, model, setup);
   for (const Var& param : made.function(made_names.loss)->params)
     if (std::find(names.begin(), names.end(), param.name()) == names.end()) others.push_back(param.name());
   wanted.parameters = start_values(invocation, names, others);
@@ -230,9 +244,8 @@ PreparedJob prepare_job(const Invocation& invocation, const std::string& functio
     wanted.function_options["frozen"] = fmt::format("{}", fmt::join(changed.frozen, ", "));
   if (setup.average) wanted.function_options["average"] = format_double(*setup.average);
   if (setup.gradient_norm) wanted.function_options["grad_norm"] = "True";
-  made = with_start_values(made, holder_of_parameters(*invocation.module, model, setup),
-                           init_option(invocation), names, wanted.parameters, setup.prefix, program);
-  wanted.metrics = metrics_option(invocation, program.judgement, made);
+  made = with_start_values(made, holder_of_parameters(source, model, setup), init_option(invocation), names,
+                           wanted.parameters, setup.prefix, program);
   program.prepare = prepare_option(invocation, made, columns.columns.size());
   program.scales_loss = setup.half == DType::Float16;
   program.step = setup.prefix + program.step;
@@ -268,11 +281,12 @@ PreparedJob prepare_job(const Invocation& invocation, const std::string& functio
     fit_dtypes(invocation, *wanted.validation, program, *step, parameters);
   }
   if (invocation.given("memory_budget")) {
-    hold_budget(invocation, function, setup, sizes_of_batches(program, wanted, job.data, parameters), made);
+    hold_budget(invocation, source, function, setup, sizes_of_batches(program, wanted, job.data, parameters),
+                made);
     program.module = std::make_shared<const Module>(made);
   }
   if (!setup.accumulate || prepares_in_parts(made, program, job.data)) {
-    const bool faults_last = !setup.optimizer.update && has_running_means_alone(*invocation.module, model);
+    const bool faults_last = !setup.optimizer.update && has_running_means_alone(source, model);
     add_steps(made, program, job.data, parameters, faults_last, wanted.accumulate, setup.prefix);
     program.module = std::make_shared<const Module>(std::move(made));
   }

@@ -33,12 +33,13 @@ std::map<std::string, std::int64_t> sizes_of_batches(const TrainingProgram& prog
   return sizes;
 }
 
-void hold_budget(const Invocation& invocation, const std::string& function, SetupTrainerOptions setup,
-                 const std::map<std::string, std::int64_t>& sizes, Module& module) {
+void hold_budget(const Invocation& invocation, const Module& source, const std::string& function,
+                 SetupTrainerOptions setup, const std::map<std::string, std::int64_t>& sizes,
+                 Module& module) {
   BudgetReport report;
   setup.budget = memory_budget_option(invocation, sizes);
   setup.budget_report = &report;
-  const Module within = setup_trainer(*invocation.module, function, setup);
+  const Module within = setup_trainer(source, function, setup);
   for (const GlobalFunction& each : within.functions) module.set(each);
   tell_budget(invocation, report);
 }

@@ -17,7 +17,7 @@ std::map<std::string, std::int64_t> sizes_of_batches(const TrainingProgram& prog
                                                      const DataParameters& parameters);
 // Puts the functions of the steps, made again such that a step of these sizes holds no more than the option
 // memory_budget says, into the module; a note tells what they hold.
-void hold_budget(const Invocation& invocation, const std::string& function, SetupTrainerOptions setup,
-                 const std::map<std::string, std::int64_t>& sizes, Module& module);
+void hold_budget(const Invocation& invocation, const Module& source, const std::string& function,
+                 SetupTrainerOptions setup, const std::map<std::string, std::int64_t>& sizes, Module& module);
 
 }  // namespace relish

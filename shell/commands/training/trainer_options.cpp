@@ -161,6 +161,8 @@ SetupTrainerOptions trainer_options(const Invocation& invocation) {
   result.optimizer = optimizer_options(invocation);
   result.schedule = spec_option(invocation, "schedule");
   result.wrt = invocation.names("wrt");
+  if (invocation.given("wrt") && result.wrt.empty())
+    invocation.refuse_value("wrt", "found no name; expected parameters to train, or leave it out");
   result.frozen = invocation.names("frozen");
   result.average = average_option(invocation);
   result.gradient_norm = invocation.flag("grad_norm");

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstdio>
+#include <fstream>
 #include <limits>
 
 #include "runtime/value.h"
@@ -79,6 +81,34 @@ TEST_CASE("large integers reach bfloat16 in one rounding") {
   CHECK(Tensor::scalar_int(DType::BFloat16, tie_plus_one).get_double(0) == 0x1p62 + 0x1p55);
   CHECK(Tensor::scalar_int(DType::BFloat16, -tie_plus_one).get_double(0) == -(0x1p62 + 0x1p55));
   CHECK(Tensor::scalar_int(DType::BFloat16, tie_plus_one - 1).get_double(0) == 0x1p62);
+}
+
+namespace {
+
+// What the system says of the memory that an address lies in; empty when it does not say.
+std::string flags_of_memory(const void* address) {
+  std::ifstream maps("/proc/self/smaps");
+  const auto wanted = reinterpret_cast<std::uintptr_t>(address);
+  bool inside = false;
+  for (std::string line; std::getline(maps, line);) {
+    std::uintptr_t begin = 0, end = 0;
+    if (std::sscanf(line.c_str(), "%zx-%zx", &begin, &end) == 2) inside = begin <= wanted && wanted < end;
+    if (inside && line.starts_with("VmFlags:")) return line + " ";
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("the system is asked for large pages where a tensor is large") {
+  const auto flags_at_middle = [](const Tensor& tensor) {
+    return flags_of_memory(static_cast<const char*>(tensor.data()) + tensor.byte_size() / 2);
+  };
+  const Tensor small = Tensor::zeros(DType::Float32, {1 << 16}),
+               large = Tensor::zeros(DType::Float32, {5 << 20});
+  if (flags_at_middle(large).empty()) return;  // a system that tells nothing
+  CHECK(flags_at_middle(large).find(" hg ") != std::string::npos);
+  CHECK(flags_at_middle(small).find(" hg ") == std::string::npos);
 }
 
 TEST_CASE("every dtype has a name, a size and its DLPack codes") {

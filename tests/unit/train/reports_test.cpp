@@ -50,6 +50,7 @@ TEST_CASE("a run folder is read back") {
   const RunRecord run = read_run(path);
   CHECK(run.state == "finished");
   CHECK(run.step == 20);
+  CHECK(run.seconds == 1.5);
   CHECK(run.options == std::vector<std::pair<std::string, std::string>>{
                            {"lr", "0.1"}, {"loss", "mse"}, {"batch_size", "8"}, {"seed", "3"}});
   REQUIRE(run.curve("loss") != nullptr);
@@ -60,10 +61,12 @@ TEST_CASE("a run folder is read back") {
   CHECK(best_of(run, "validation_loss")->point.value == 2);
   CHECK_FALSE(best_of(run, "nothing"));
 
-  put_run(folder, "a-9", R"({"status": "running", "steps": 0})", "");
+  put_run(folder, "a-9", R"({"status": "running", "steps": 0, "seconds": 0})",
+          "{\"step\":4,\"wall_s\":2.5}\n");
   std::filesystem::create_directories(folder.file("b"));
   CHECK(find_runs(folder.path()) == std::vector<std::string>{folder.file("a-9"), folder.file("a-10")});
   CHECK(read_run(folder.file("a-9")).state == "killed");
+  CHECK(read_run(folder.file("a-9")).seconds == 2.5);
   const int lock = ::open(folder.put("a-9/lock", "").c_str(), O_RDWR);
   REQUIRE(::flock(lock, LOCK_EX) == 0);
   CHECK(read_run(folder.file("a-9")).state == "running");
