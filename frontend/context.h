@@ -29,6 +29,7 @@ struct ReadContext {
   std::set<std::string> type_variables;  // module-level `n = TypeVar("n")`
   // Assigned by top-level statements: functions must not use them. Sorted.
   std::vector<std::string> script_names;
+  std::set<std::string> script_functions;  // those among them that the text defines as functions
   bool is_script_name(const std::string& name) const {
     return std::binary_search(script_names.begin(), script_names.end(), name);
   }

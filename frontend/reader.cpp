@@ -19,6 +19,7 @@
 #include "frontend/text/reading_limit.h"
 #include "frontend/text/statement_reader.h"
 #include "ir/printer/constant_section.h"
+#include "stdlib/python_modules.h"
 #include "support/big_stack.h"
 #include "support/fix.h"
 #include "support/render.h"
@@ -232,11 +233,12 @@ void SourceReader::bind_imports(ast::Block& statements) {
     for (const auto& bound : imported->bound) {
       if (bind_import(bound)) continue;
       context_.unresolved = true;
+      const std::string_view instead = instead_of_python_module(bound.target);
       Diagnostic& diagnostic = context_.diagnostics.error(
           ErrorClass::Syntax, bound.span, "refused.import",
-          fmt::format(
-              "found an import of '{}'; a script imports TVM's namespaces only, and reads files with load",
-              printable(bound.target)));
+          fmt::format("found an import of '{}'; a script imports TVM's namespaces only{}",
+                      printable(bound.target),
+                      instead.empty() ? ", and reads files with load" : fmt::format("; {}", instead)));
       if (imported->bound.size() == 1 && context_.may_search())
         diagnostic.notes = unused_import(context_.text, statement, *imported);
     }
@@ -248,6 +250,8 @@ void SourceReader::collect_names(const ast::Block& statements) {
   for (const ast::Statement& statement : statements) {
     const bool declaration = statement.as<ast::FunctionDefinition>() && !is_script_function(statement);
     if (declaration || statement.as<ast::Damaged>()) continue;
+    if (const auto* function = statement.as<ast::FunctionDefinition>())
+      context_.script_functions.insert(function->name);
     auto* assignment = statement.as<ast::Assignment>();
     auto* call = assignment && assignment->value ? assignment->value->as<ast::Call>() : nullptr;
     const std::string* target = assignment ? ast::name_of(*assignment->targets[0]) : nullptr;
@@ -332,11 +336,19 @@ void SourceReader::refuse_class(ast::Statement& statement) {
             printable(definition.name)));
   }
   if (definition.decorators.empty()) {
+    // A module has functions of tensors; any other class is one of Python's.
+    const bool module =
+        std::any_of(definition.body.begin(), definition.body.end(), [](const ast::Statement& each) {
+          const auto* function = each.as<ast::FunctionDefinition>();
+          return function && !function->decorators.empty();
+        });
     fail(ErrorClass::Syntax, definition.name_span, "refused.class",
-         fmt::format(
-             "classes without decorator are not supported: found class {}; expected @I.ir_module before it",
-             printable(definition.name)),
-         {put_above(definition.name_span, "@I.ir_module")});
+         fmt::format("classes without decorator are not supported: found class {}; expected {}",
+                     printable(definition.name),
+                     module ? "@I.ir_module before it"
+                            : "a dict of its values, or @I.ir_module before functions of tensors"),
+         module ? std::vector<DiagnosticNote>{put_above(definition.name_span, "@I.ir_module")}
+                : std::vector<DiagnosticNote>{});
   }
 }
 

@@ -33,7 +33,7 @@ struct CsvTable {
 // DataError, with how many more there are. What stands between the cells is found in the first line when it
 // is not given.
 CsvTable read_csv(const std::string& path, DType dtype = DType::Float32,
-                  std::optional<char> separator = std::nullopt);
+                  std::optional<char> separator = std::nullopt, std::optional<bool> header = std::nullopt);
 
 // A column by what its cells hold: int64 for integers, float32 for other numbers, and for words their codes,
 // in the order of the alphabet.
@@ -45,6 +45,7 @@ struct CsvColumn {
 };
 struct CsvOptions {
   std::optional<char> separator = {};
+  std::optional<bool> header = {};        // whether the first line has the names
   std::optional<DType> dtype = {};        // of all columns but the targets
   std::vector<std::string> columns = {};  // the ones to read; the names of all where the file has none
   std::vector<std::string> targets = {};

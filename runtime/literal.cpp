@@ -51,8 +51,10 @@ Tensor tensor_of_literal(const LiteralNumber& number, DType dtype, Span span) {
   }
   const double real = std::get<double>(number);
   if (!is_float(dtype)) {
-    refuse(span, fmt::format("found the number {} beside a tensor of {}; expected an integer",
-                             format_double(real), name_of(dtype)));
+    refuse(span,
+           fmt::format(
+               "found the number {} beside a tensor of {}; expected an integer, or the tensor cast by astype",
+               format_double(real), name_of(dtype)));
   }
   Tensor result = Tensor::scalar(dtype, real);
   if (std::isfinite(real) && !std::isfinite(result.get_double(0)))

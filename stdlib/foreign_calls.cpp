@@ -31,6 +31,24 @@ constexpr LibraryName library_names[] = {
     {"flax", Any},    {"pd", Any},    {"pandas", Any},  {"topi", Any},
 };
 
+// Python's functions of numbers that are no operators of one tensor.
+struct MathCall {
+  std::string_view word;
+  std::size_t parameters;
+  std::string_view write;
+};
+constexpr MathCall math_calls[] = {
+    {"fabs", 1, "abs({0})"},
+    {"fmod", 2, "float(R.mod(tensor({0}, \"float64\"), {1}))"},
+    {"fsum", 1, "sum({0})"},
+    {"hypot", 2, "(({0}) ** 2 + ({1}) ** 2) ** 0.5"},
+    {"isfinite", 1, "bool(R.isfinite(tensor({0}, \"float64\")))"},
+    {"isinf", 1, "bool(R.isinf(tensor({0}, \"float64\")))"},
+    {"isnan", 1, "bool(R.isnan(tensor({0}, \"float64\")))"},
+    {"log", 2, "float(R.log(tensor({0}, \"float64\")) / R.log(tensor({1}, \"float64\")))"},
+    {"pow", 2, "float({0}) ** ({1})"},
+};
+
 constexpr std::pair<std::string_view, std::string_view> foreign_constants[] = {
     {"pi", "3.141592653589793"},
     {"e", "2.718281828459045"},
@@ -364,15 +382,29 @@ std::optional<ForeignProposal> written_call(std::string_view word, ForeignLibrar
   const std::string_view bind = ", which is a new value";
   // Python's numbers have the functions of tensors as operators of one element.
   if (library == Math) {
+    for (const MathCall& each : math_calls) {
+      if (each.word != word || place == ProposalPlace::Function) continue;
+      if (each.parameters == 1 && arguments.size() == 1 && arguments[0].name.empty())
+        return ForeignProposal{fmt::format(fmt::runtime(each.write), arguments[0].text), "", ""};
+      if (each.parameters == 2 && arguments.size() == 2 && arguments[1].name.empty())
+        return ForeignProposal{fmt::format(fmt::runtime(each.write), arguments[0].text, arguments[1].text),
+                               "", ""};
+    }
     const auto op = exact_operator(word);
     if (!op || place == ProposalPlace::Function || arguments.size() != 1) return std::nullopt;
-    return ForeignProposal{fmt::format("float(R.{}(tensor({}, \"float64\")))", *op, arguments[0].text), "",
-                           ""};
+    const bool whole = word == "floor" || word == "ceil" || word == "trunc";  // Python's give ints
+    return ForeignProposal{
+        fmt::format("{}(R.{}(tensor({}, \"float64\")))", whole ? "int" : "float", *op, arguments[0].text), "",
+        ""};
   }
   if (has_no_counterpart(word, library)) return std::nullopt;
+  const bool says_axis = std::any_of(arguments.begin(), arguments.end(),
+                                     [](const ForeignArgument& each) { return each.name == "axis"; });
   bool elsewhere = false;  // what these arguments mean is written otherwise, and not in this place
   for (const ForeignCallRow* row : foreign_rows_of(word)) {
     if (row->write.empty()) continue;
+    // x.max(axis=1) of an unknown x is NumPy's, whose word axis is.
+    if (library == Any && row->library == Torch && says_axis) continue;
     const bool alone = row->library == NumPyAlone;
     if (alone ? library != NumPy : row->library != Any && library != Any && row->library != library) continue;
     const std::vector<RowParameter> parameters = parameters_of(row->parameters);

@@ -13,6 +13,7 @@ constexpr std::string_view one_device = ", which is on the one device there is";
 constexpr std::string_view a_new_value = ", which is a new value";
 constexpr std::string_view values_alone = ", which gives the values alone";
 constexpr std::string_view all_axes = ", which lists all axes where there are more than two";
+constexpr std::string_view of_counts = ", whose dtype is x's: bools are counted behind astype(\"int64\")";
 constexpr std::string_view by_sections = ", which takes the number of parts, or the places where they begin";
 
 constexpr ForeignCallRow tensor_rows[] = {
@@ -93,7 +94,9 @@ constexpr ForeignCallRow tensor_rows[] = {
      a_new_value, in_statements},
     {"pop", Torch, "x", "{x}[-1]", ", and what is left is a slice, [:-1]", in_statements},
     {"split", NumPyAlone, "x, parts, axis?", "R.split({x}, {parts}{, axis=axis})"},
-    {"array_split", NumPy, "x, parts, axis?", "R.split({x}, {parts}{, axis=axis})", by_sections},
+    {"array_split", NumPy, "x, places&, axis?", "R.split({x}, {places}{, axis=axis})"},
+    {"array_split", NumPy, "x, parts, axis?", "R.split({x}, {parts}{, axis=axis})",
+     ", whose parts are alike but for the last; NumPy's differ by one at most"},
     {"split", Torch, "x, sizes&", "R.split({x}, [sum({sizes}[:i]) for i in range(1, len({sizes}))], axis=0)",
      by_sections, in_statements},
     {"split", Torch, "x, sizes&, axis",
@@ -321,6 +324,17 @@ constexpr ForeignCallRow tensor_rows[] = {
     {"var", NumPy, "x, axis?, keepdims?", "R.variance({x}{, axis=axis}{, keepdims=keepdims})"},
     {"median", NumPy, "x, axis?, keepdims?", "R.median({x}{, axis=axis}{, keepdims=keepdims})", lower_median},
     {"median", Torch, "x, axis", "R.median({x}, axis={axis})", values_alone},
+    // The operators keep the dtype, so that a sum of bools is a bool.
+    {"sum", Any, "x", "{x}.sum()", "", in_statements},
+    {"sum", Any, "x, axis", "{x}.sum(axis={axis})", "", in_statements},
+    {"sum", Any, "x, axis, keepdims", "{x}.sum(axis={axis}, keepdims={keepdims})", "", in_statements},
+    {"sum", Any, "x, axis?, keepdims?", "R.sum({x}{, axis=axis}{, keepdims=keepdims})", of_counts,
+     in_functions},
+    {"prod", Any, "x", "{x}.prod()", "", in_statements},
+    {"prod", Any, "x, axis", "{x}.prod(axis={axis})", "", in_statements},
+    {"prod", Any, "x, axis, keepdims", "{x}.prod(axis={axis}, keepdims={keepdims})", "", in_statements},
+    {"prod", Any, "x, axis?, keepdims?", "R.prod({x}{, axis=axis}{, keepdims=keepdims})", of_counts,
+     in_functions},
     {"max", Torch, "x, axis#, keepdims?",
      "(R.max({x}, axis={axis}{, keepdims=keepdims}), R.argmax({x}, axis={axis}{, keepdims=keepdims}))"},
     {"min", Torch, "x, axis#, keepdims?",

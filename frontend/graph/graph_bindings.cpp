@@ -182,7 +182,11 @@ void GraphBindings::append_binding(const ast::Statement& statement, const std::s
   std::optional<Scalar> scalar;
   if (auto* value = result.as<ScalarValueExpr>()) scalar = value->value;
   if (const Var* same = result.as_var(); same && type.as<ScalarType>()) scalar = known_scalar(result);
-  bind(name, Bound{var, scalar}, name_span);
+  const auto* assignment = statement.as<ast::Assignment>();
+  const bool plain = scalar && !annotated && assignment && assignment->targets.size() == 1 &&
+                     assignment->value && ast::name_of(*assignment->targets[0]) &&
+                     is_number(*assignment->value);
+  bind(name, Bound{var, scalar, plain ? assignment->value.get() : nullptr}, name_span);
 }
 
 void GraphBindings::bind_tuple(const ast::Statement& statement, const ast::TupleValue& names,

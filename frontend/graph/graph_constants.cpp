@@ -251,6 +251,13 @@ bool GraphLiterals::is_number(const ast::Expr& expr) {
   return callee && *callee == "float" && !look_up(*callee) && special_float(context_, expr);
 }
 
+const ast::Expr* GraphLiterals::named_number(const ast::Expr& expr) {
+  const std::string* name = ast::name_of(expr);
+  Entry* entry = name ? look_up(*name) : nullptr;
+  const auto* bound = entry ? std::get_if<Bound>(&entry->meaning) : nullptr;
+  return bound ? bound->number : nullptr;
+}
+
 bool GraphLiterals::is_number_list(const ast::Expr& expr) {
   if (expr.as<ast::NumberListValue>()) return true;
   const auto* list = expr.as<ast::ListValue>();

@@ -54,24 +54,25 @@ std::string_view operator_name(ast::Operator op) {
   }
 }
 
-std::string_view advice(ast::Operator op) {
+// What is written for the other signs: the operator, of bools and of integers.
+std::string_view called_instead(ast::Operator op, bool bools) {
   switch (op) {
     case ast::Operator::Eq:
-      return "use R.equal";
+      return "equal";
     case ast::Operator::Ne:
-      return "use R.not_equal";
+      return "not_equal";
     case ast::Operator::BitAnd:
-      return "use R.logical_and or R.bitwise_and";
+      return bools ? "logical_and" : "bitwise_and";
     case ast::Operator::BitOr:
-      return "use R.logical_or or R.bitwise_or";
+      return bools ? "logical_or" : "bitwise_or";
     case ast::Operator::BitXor:
-      return "use R.logical_xor or R.bitwise_xor";
+      return bools ? "logical_xor" : "bitwise_xor";
     case ast::Operator::ShiftLeft:
-      return "use R.left_shift";
+      return "left_shift";
     case ast::Operator::ShiftRight:
-      return "use R.right_shift";
+      return "right_shift";
     default:
-      return "expected an operator of R";
+      return {};
   }
 }
 
@@ -322,6 +323,14 @@ Expr GraphValues::chain(const ast::Expr& expr, const ast::Expr& first, const std
   return result;
 }
 
+// A name of a number, `s = 0.5`, is that number beside a tensor of another dtype.
+void GraphValues::take_number(Operand& operand, const Operand& other) {
+  const TensorType* tensor = other.value.defined() ? other.value.type().tensor() : nullptr;
+  const auto* scalar = operand.value.defined() ? operand.value.type().as<ScalarType>() : nullptr;
+  if (!tensor || !tensor->dtype || !scalar || !operand.written || scalar->dtype == *tensor->dtype) return;
+  if (const ast::Expr* number = named_number(*operand.written)) operand = {number, Expr()};
+}
+
 // The fields of both tuples in one.
 Expr GraphValues::concatenation(const Expr& left, const Expr& right, Span span) {
   std::vector<Expr> fields;
@@ -340,6 +349,8 @@ Expr GraphValues::combine(ast::Operator op, Span op_span, Operand left_operand, 
                           Span span) {
   take_list(left_operand, right_operand);
   take_list(right_operand, left_operand);
+  take_number(left_operand, right_operand);
+  take_number(right_operand, left_operand);
   auto& [left_written, left] = left_operand;
   auto& [right_written, right] = right_operand;
   const bool left_number = !left.defined(), right_number = !right.defined();
@@ -389,9 +400,29 @@ Expr GraphValues::combine(ast::Operator op, Span op_span, Operand left_operand, 
                fmt::format("found '{}' between {} and {}; expected tensors", ast::text_of(op), print(type),
                            print(other)));
   }
+  // What a loop carries has the type that it begins with.
+  const Expr& one = left_number || (left.defined() && left.type().tensor()) ? right : left;
+  const auto* scalar = one.defined() ? one.type().as<ScalarType>() : nullptr;
+  if (scalar && tensor->dtype && scalar->dtype != *tensor->dtype && !known_scalar(one)) {
+    type_error(
+        op_span, "operator.given_scalar",
+        fmt::format("found '{}' between a tensor of {} and a scalar of {} that a call, loop or branch gives; "
+                    "begin with a tensor, as R.const(0, \"{}\")",
+                    ast::text_of(op), name_of(*tensor->dtype), name_of(scalar->dtype),
+                    name_of(*tensor->dtype)));
+  }
   if (name.empty()) {
+    const std::string_view called = called_instead(op, tensor->dtype && is_bool(*tensor->dtype));
+    // What a chain has so far is written nowhere by itself.
+    const auto text = [](const ast::Expr* written, std::string_view otherwise) {
+      return written ? operand_text(*written, otherwise) : std::string(otherwise);
+    };
+    const std::string advice =
+        called.empty()
+            ? "expected an operator of R"
+            : fmt::format("write R.{}({}, {})", called, text(left_written, "x"), text(right_written, "y"));
     type_error(op_span, "operator.tensor",
-               fmt::format("found '{}' on tensors; {}", ast::text_of(op), advice(op)));
+               fmt::format("found '{}' on tensors; {}", ast::text_of(op), advice));
   }
   if ((left_number || right_number) && !tensor->dtype) {
     type_error(left_number ? left_written->span : right_written->span, "literal.tensor",
@@ -425,7 +456,8 @@ Expr GraphValues::prefix(const ast::Expr& expr, const ast::Prefix& prefix) {
     require_truth(operand, "not", expr.span);
     return make_op_call(*find_op("logical_not"), {operand}, {}, expr.span);
   }
-  std::string_view name, hint;
+  std::string_view name;
+  std::string hint;
   switch (prefix.op) {
     case ast::PrefixOperator::Minus:
       name = "negative";
@@ -436,7 +468,11 @@ Expr GraphValues::prefix(const ast::Expr& expr, const ast::Prefix& prefix) {
     case ast::PrefixOperator::Not:
       break;  // told above
     case ast::PrefixOperator::Invert:
-      hint = "use R.bitwise_not";
+      hint = fmt::format("write R.{}({})",
+                         operand.type().tensor() && operand.type().tensor()->dtype == DType::Bool
+                             ? "logical_not"
+                             : "bitwise_not",
+                         operand_text(*prefix.operand, "x"));
       break;
   }
   if (name.empty() || !operand.type().tensor()) {

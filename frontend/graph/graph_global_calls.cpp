@@ -177,6 +177,15 @@ Expr GraphCalls::call(const ast::Expr& expr, const ast::Call& call) {
                      printable(name)),
          write_nearest(at, root, std::vector<std::string>{"R", "T", "cls"}));
   }
+  // A dimension as a number.
+  if (name == "float" && call.arguments.size() == 1 && call.arguments[0].stars == 0) {
+    const std::string* given = ast::name_of(*call.arguments[0].value);
+    if (given && std::holds_alternative<Scalar>(find(*given, expr.span))) {
+      type_error(
+          callee.span, "name.unknown",
+          fmt::format("found the name 'float', which is not defined here; write T.float32({})", *given));
+    }
+  }
   // A name of the script or of a function that stands further down is told as such.
   const std::string hint = context_.is_script_name(name) ? "" : bare_call_hint(name, call);
   if (!hint.empty()) {

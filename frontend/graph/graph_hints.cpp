@@ -15,13 +15,6 @@ namespace {
 
 constexpr std::size_t longest_operand = 24;
 
-// The operand as written, or x where that is long.
-std::string operand_text(const ast::Expr& expr) {
-  const std::string text(written_at(expr.span));
-  const bool plain = !text.empty() && text.size() <= longest_operand && text.find('\n') == text.npos;
-  return plain ? text : "x";
-}
-
 std::string text_or(const ast::ExprPtr& expr, std::string_view otherwise) {
   return expr ? operand_text(*expr) : std::string(otherwise);
 }
@@ -54,7 +47,22 @@ bool unbound(const std::string&) { return false; }
 
 }  // namespace
 
+std::string operand_text(const ast::Expr& expr, std::string_view otherwise) {
+  const std::string text(written_at(expr.span));
+  const bool plain = !text.empty() && text.size() <= longest_operand && text.find('\n') == text.npos;
+  return plain ? text : std::string(otherwise);
+}
+
 std::string method_hint(const ast::Attribute& method, const ast::Call& call, const RankOf& rank) {
+  // Tuples do not grow; what each round of a loop gives has its place in a tensor.
+  const std::string* list = ast::name_of(*method.object);
+  if (method.name == "append" && list && !rank(*list) && call.arguments.size() == 1) {
+    const std::string value = operand_text(*call.arguments[0].value);
+    return fmt::format(
+        "; in round i of a loop write {0} = R.slice_scatter({0}, R.expand_dims({1}, 0), i, i + 1), and "
+        "{0} = R.zeros(…) before it",
+        *list, value);
+  }
   const std::string whole = foreign_call_advice(call, ProposalPlace::Function, unbound, rank);
   if (!whole.empty()) return whole;
   if (!call.arguments.empty() && !foreign_page_advice(method.name).empty())

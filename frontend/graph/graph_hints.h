@@ -10,6 +10,8 @@
 
 namespace relish {
 
+// An operand as written, or another name where that is long.
+std::string operand_text(const ast::Expr& expr, std::string_view otherwise = "x");
 // "; write R.sum(x)" for the method of a call x.sum(), else "; expected astype or an operator of R".
 std::string method_hint(const ast::Attribute& method, const ast::Call& call, const RankOf& rank);
 // "; write R.permute_dims(x)" for an attribute of a tensor such as x.T, else "; expected an operator of R".

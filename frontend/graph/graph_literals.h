@@ -12,6 +12,8 @@ class GraphLiterals : public GraphHoles {
 
   // A number: plain, arithmetic of numbers, float("inf").
   bool is_number(const ast::Expr& expr);
+  // The number that a name was bound to as it stands, `s = 0.5`; null for all else.
+  const ast::Expr* named_number(const ast::Expr& expr);
   // Such numbers in nested lists.
   bool is_number_list(const ast::Expr& expr);
   // Either as a tensor of the dtype of what stands beside it: TypeError for what is no value of that.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "frontend/names/binding_names.h"
+#include "frontend/names/foreign_texts.h"
 #include "frontend/names/suggestions.h"
 #include "ir/printer/printer.h"
 #include "support/fix.h"
@@ -77,10 +78,21 @@ ScalarMeaning GraphNames::find(const std::string& name, Span use) {
   ScalarMeaning symbol = symbols_.find(name, use);
   if (std::holds_alternative<std::monostate>(symbol) && frames_.size() == 1 && !look_up(name) &&
       !context_.is_script_name(name)) {
-    return fmt::format("found '{}', which no dimension introduces{}; expected a dimension \"{}\" of its own",
-                       printable(name), did_you_mean(name, names()), printable(name));
+    return fmt::format(
+        "found '{}', which no dimension introduces{}; expected a dimension \"{}\" of its own, in quotes",
+        printable(name), did_you_mean(name, names()), printable(name));
   }
   return symbol;
+}
+
+Scalar GraphNames::dimension_of(const std::string& tensor, std::int64_t axis) {
+  Entry* entry = look_up(tensor);
+  const auto* bound = entry ? std::get_if<Bound>(&entry->meaning) : nullptr;
+  const TensorType* type = bound ? bound->var.type().tensor() : nullptr;
+  if (!type || !type->shape) return {};
+  const auto rank = static_cast<std::int64_t>(type->shape->size());
+  if (axis < 0) axis += rank;
+  return axis < 0 || axis >= rank ? Scalar() : (*type->shape)[static_cast<std::size_t>(axis)];
 }
 
 std::vector<std::string> GraphNames::names() const {
@@ -105,7 +117,18 @@ void GraphNames::unknown_name(const std::string& name, Span at) {
         at, "name.module",
         fmt::format("found the module '{}' as a value; expected one of its functions", printable(name)));
   }
+  if (context_.script_functions.contains(name)) {
+    fail(ErrorClass::Type, at, "name.script",
+         fmt::format(
+             "found '{}', a function of the script, which functions of tensors do not call; put @R.function "
+             "above its def and give its parameters types",
+             printable(name)));
+  }
   if (context_.is_script_name(name)) fail_script_name(name, at);
+  if (const std::string constant = foreign_constant_advice(name); !constant.empty()) {
+    type_error(at, "name.unknown",
+               fmt::format("found the name '{}', which is not defined here{}", printable(name), constant));
+  }
   std::vector<std::string> candidates = names();
   for (std::string& global : globals_.global_names()) candidates.push_back(std::move(global));
   try {

@@ -24,6 +24,7 @@ class GraphNames : public ScalarScope {
  public:
   ScalarMeaning find(const std::string& name, Span use) override;
   std::vector<std::string> names() const override;
+  Scalar dimension_of(const std::string& tensor, std::int64_t axis) override;
 
  protected:
   // `outer`: of the function that this one is nested in, or null.
@@ -32,7 +33,8 @@ class GraphNames : public ScalarScope {
 
   struct Bound {
     Var var;
-    std::optional<Scalar> scalar;  // what the variable is as a dimension
+    std::optional<Scalar> scalar;       // what the variable is as a dimension
+    const ast::Expr* number = nullptr;  // the plain number that it was bound to
   };
   struct ModuleAlias {};
   struct Device {  // `d = I.vdevice("llvm")`: a name for a device, of which there are no values

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "frontend/graph/graph_calls.h"
+#include "frontend/names/foreign_texts.h"
 #include "frontend/types/attribute_reader.h"
 #include "ir/operators/op_arguments.h"
 #include "stdlib/surface.h"
@@ -91,6 +92,17 @@ const Param* rest_of(const Op& op) {
   return rest;
 }
 
+// TVM's sum of bools is a bool, which is what few mean who count.
+void tell_sum_of_bools(ReadContext& context, const Op& op, const std::vector<Expr>& args, Span at) {
+  const TensorType* summed = op.name == "sum" && !args.empty() ? args[0].type().tensor() : nullptr;
+  if (!summed || summed->dtype != DType::Bool) return;
+  Diagnostic note;
+  note.severity = Severity::Note;
+  note.span = at;
+  note.message = sum_of_bools_note;
+  context.diagnostics.add(std::move(note));
+}
+
 }  // namespace
 
 // The arguments of one call while they are read.
@@ -139,6 +151,10 @@ class GraphCalls::OperatorArguments {
     std::vector<std::pair<std::size_t, Expr>> made;
     for (const Number& number : numbers_) {
       const std::optional<DType> dtype = number_dtype(op_, *number.param, dtype_at);
+      // A name whose number has the dtype already stays what it is.
+      const auto* named = std::get_if<Expr>(&written_[number.position].value);
+      const auto* scalar = named && named->defined() ? named->type().as<ScalarType>() : nullptr;
+      if (dtype && scalar && scalar->dtype == *dtype) continue;
       if (dtype && (is_bool(*dtype) || !number.literal->as<ast::BoolValue>()))
         made.emplace_back(number.position, graph_.literal_beside(*number.literal, *dtype));
     }
@@ -192,6 +208,11 @@ class GraphCalls::OperatorArguments {
     if (tensor && ((!position && graph_.is_number(value)) || graph_.is_number_list(value))) {
       numbers_.push_back({written_.size(), param, &value});
       return is_literal(context_, value) ? read_attribute(context_, value) : Attribute();
+    }
+    // `s = 0.5` before: a number of that name.
+    if (const ast::Expr* number = tensor && !position ? graph_.named_number(value) : nullptr) {
+      numbers_.push_back({written_.size(), param, number});
+      return graph_.leaf(value);
     }
     if (auto* hole = attribute ? value.as<ast::Hole>() : nullptr) {
       const Expr wanted = graph_.hole(*hole, value.span);
@@ -311,6 +332,7 @@ Expr GraphCalls::operator_call(const std::string& name, const ast::Expr& expr, c
   for (const ast::Argument& argument : call.arguments) arguments.add(argument);
   ArrangedArguments arranged = arrange_arguments(op, arguments.take(), expr.span);
   if (auto scalar = scalar_operator(op.name, arranged.args, expr.span)) return *scalar;
+  tell_sum_of_bools(context_, op, arranged.args, expr.span);
   return make_op_call(op, std::move(arranged.args), std::move(arranged.attributes), expr.span);
 }
 

@@ -29,6 +29,15 @@ std::string member(const ast::Expr& expr) {
   return {};
 }
 
+// "inf" of math.inf and torch.inf, which are numbers as np.inf is; empty for another expression.
+std::string number_elsewhere(const ast::Expr& expr) {
+  const std::string name = ast::dotted_name(expr);
+  const std::size_t dot = name.find('.');
+  if (dot == name.npos || (name.substr(0, dot) != "math" && name.substr(0, dot) != "torch")) return {};
+  const std::string word = name.substr(dot + 1);
+  return word == "inf" || word == "nan" || word == "pi" || word == "e" ? word : "";
+}
+
 class NumPyReader {
  public:
   NumPyReader(const ReadContext& context, const ReadNumbers& numbers)
@@ -40,6 +49,7 @@ class NumPyReader {
       return std::nullopt;
     }
     if (const std::string name = member(expr); !name.empty()) return named(name, expr.span);
+    if (const std::string name = number_elsewhere(expr); !name.empty()) return named(name, expr.span);
     if (const auto* attribute = expr.as<ast::Attribute>()) return limit(*attribute);
     const auto* call = expr.as<ast::Call>();
     if (!call) return std::nullopt;

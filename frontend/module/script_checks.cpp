@@ -48,7 +48,10 @@ class ScriptCheck {
     } else if (statement.as<ast::Import>() && place.function) {
       refuse(span, "refused.nested", "found an import inside a function; expected it at the top level");
     } else if (auto* with = statement.as<ast::With>()) {
-      refuse(span, "refused.with", "'with' is not supported in a script; it stands in functions only");
+      refuse(
+          span, "refused.with",
+          "'with' is not supported in a script; it stands in functions only; files are read by load(path), written "
+          "by save(value, path)");
       check(with->body, place);
     } else if (statement.as<ast::Return>()) {
       if (!place.function)

@@ -68,6 +68,31 @@ ast::ExprPtr copy_of(const ast::Expr& value, Span span) {
   return literal(span, ast::NoneValue{});
 }
 
+// The symbols that the types in a function declare by their names: R.Tensor(("n", 4), …), R.Shape(["n"]). In
+// that function such a name is the dimension, whatever the script calls so.
+void note_symbols(const ast::Expr& expr, std::set<std::string>& symbols) {
+  ast::for_each_expr(expr, [&](const ast::Expr& inner) {
+    const auto* type = inner.as<ast::Call>();
+    if (!type || type->arguments.empty()) return;
+    const auto* member = type->callee->as<ast::Attribute>();
+    const std::string* kind = member ? &member->name : ast::name_of(*type->callee);
+    if (!kind || (*kind != "Tensor" && *kind != "Shape")) return;
+    const ast::Expr& shape = *type->arguments[0].value;
+    ast::for_each_child(shape, [&](const ast::Expr& dimension) {
+      if (const auto* symbol = dimension.as<ast::StringValue>()) symbols.insert(symbol->value);
+    });
+  });
+}
+
+void note_symbols(const ast::Block& block, std::set<std::string>& symbols) {
+  for (const ast::Statement& statement : block) {
+    if (statement.as<ast::FunctionDefinition>()) continue;  // its symbols are its own
+    for (const ast::ExprPtr* expr : ast::expressions_of(statement))
+      if (*expr) note_symbols(**expr, symbols);
+    for (const ast::Block* inner : ast::blocks_of(statement)) note_symbols(*inner, symbols);
+  }
+}
+
 }  // namespace
 
 // xs[0] = 1, del xs[0], xs.append(1) change what the name holds, which is as good as binding it.
@@ -179,7 +204,12 @@ void ScriptConstants::replace_function(ast::FunctionDefinition& function, std::s
                                        Span at) {
   for (ast::ExprPtr& decorator : function.decorators) replace(decorator, hidden, at);
   for (const ast::TypeParameter& parameter : function.type_parameters) hidden.insert(parameter.name);
-  for (const ast::Parameter& parameter : function.parameters) hidden.insert(parameter.name);
+  for (const ast::Parameter& parameter : function.parameters) {
+    hidden.insert(parameter.name);
+    if (parameter.annotation) note_symbols(*parameter.annotation, hidden);
+  }
+  if (function.result_annotation) note_symbols(*function.result_annotation, hidden);
+  note_symbols(function.body, hidden);
   for (const ast::Statement& statement : function.body) {
     for_each_bound_name(statement, [&](const std::string& name, Span) { hidden.insert(name); });
     if (const auto* with = statement.as<ast::With>()) {

@@ -143,9 +143,14 @@ std::string foreign_page_advice(std::string_view word) {
              : "";
 }
 
+std::string foreign_constant_advice(std::string_view word) {
+  // A letter is a name of the user's own more often than the number e.
+  const auto constant = written_constant(word);
+  return constant && word.size() > 1 ? "; write " + *constant : "";
+}
+
 std::string foreign_word_advice(std::string_view word) {
-  if (const auto constant = written_constant(word); constant && constant->starts_with('"'))
-    return "; write " + *constant;
+  if (std::string constant = foreign_constant_advice(word); !constant.empty()) return constant;
   const auto words = written_instead(word);
   if (!words || words->empty() || is_expression_elsewhere(word)) return "";
   return introduced(*words);
@@ -155,11 +160,8 @@ std::string foreign_name_advice(std::string_view name, ProposalPlace place, bool
   const std::string_view word = name.substr(name.rfind('.') + 1);
   const auto library = library_called(name.substr(0, name.find('.')));
   if (library && has_no_counterpart(word, *library)) return "; nothing here does what it does";
-  if (auto constant = written_constant(word); constant && name.find('.') == name.rfind('.')) {
-    if (place == ProposalPlace::Statement || constant->find('(') == constant->npos)
-      return "; write " + *constant;
-    return fmt::format("; write R.const({}, \"float32\")", name);
-  }
+  if (auto constant = written_constant(word); constant && name.find('.') == name.rfind('.'))
+    return "; write " + *constant;
   if (called && is_expression_elsewhere(word)) return foreign_page_advice(word);
   if (auto instead = written_instead(word, "x", place)) {
     if (instead->empty()) return "; nothing here does what it does";

@@ -23,6 +23,11 @@ std::string foreign_call_advice(const ast::Call& call, ProposalPlace place, cons
 // The end of a message about a name of a library that is not called, or called with arguments for which the
 // table has no row: what it is without these is then not proposed.
 std::string foreign_name_advice(std::string_view name, ProposalPlace place, bool called = false);
+// Of a call R.sum(x) of bools, in functions and statements.
+constexpr std::string_view sum_of_bools_note =
+    "the sum of bools is a bool, true where any is; R.astype(x, \"int64\") before it counts them";
+// "; write float(\"inf\")" for the name of a number elsewhere, as inf; empty for others.
+std::string foreign_constant_advice(std::string_view word);
 // "; write optimizer=\"adam\" in train or setup_trainer" for a word that has no expression here, as Adam, and
 // for a dtype's name; empty for others.
 std::string foreign_word_advice(std::string_view word);

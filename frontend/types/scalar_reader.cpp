@@ -45,12 +45,16 @@ void fail_unknown_name(const std::string& name, Span at, std::vector<std::string
                    did_you_mean(name, candidates)));
 }
 
-void fail_script_name(const std::string& name, Span at) {
+void fail_script_name(const std::string& name, Span at, bool size) {
+  const std::string symbol =
+      size ? fmt::format("; a size may be the symbol \"{0}\", which the data or dim={{\"{0}\": {0}}} tell",
+                         name)
+           : "";
   fail(ErrorClass::Type, at, "name.script",
        fmt::format(
            "found '{}', a variable of the script, which functions do not see; pass it as a parameter, use "
-           "bind_params, or make it a constant: bound once, above, to literals, arg() and arithmetic",
-           printable(name)));
+           "bind_params, or make it a constant: bound once, above, to literals, arg() and arithmetic{}",
+           printable(name), symbol));
 }
 
 // A hole among scalars, in a shape, an index or a loop: what stands for a scalar here may be put in.
@@ -365,12 +369,32 @@ ScalarOperand ScalarReader::name(const ast::Expr& expr, const std::string& id) {
                     "them, such as {0}[0]",
                     printable(id)));
   }
-  if (context_.is_script_name(id)) fail_script_name(id, expr.span);
+  if (context_.is_script_name(id)) fail_script_name(id, expr.span, true);
   fail_unknown_name(id, expr.span, scope_.names());
+}
+
+// x.shape[0], x.shape[-1] of a tensor; nothing for another subscript.
+std::optional<ScalarOperand> ScalarReader::dimension_of_shape(const ast::Subscript& subscript) {
+  const auto* shape = subscript.object->as<ast::Attribute>();
+  const std::string* tensor = shape && shape->name == "shape" ? ast::name_of(*shape->object) : nullptr;
+  if (!tensor || subscript.items.size() != 1) return std::nullopt;
+  const ast::Expr& written = *subscript.items[0];
+  const auto* minus = written.as<ast::Prefix>();
+  const bool negative = minus && minus->op == ast::PrefixOperator::Minus;
+  const auto* index = (negative ? *minus->operand : written).as<ast::IntValue>();
+  if (!index) return std::nullopt;
+  if (Scalar found = scope_.dimension_of(*tensor, negative ? -index->value : index->value); found.defined())
+    return ScalarOperand{std::move(found)};
+  type_error(
+      subscript.object->span, "scalar.subscript",
+      fmt::format("found a dimension of '{0}', which its type does not tell; give '{0}' a type with its "
+                  "dimensions, as R.Tensor((\"n\", 4), \"float32\")",
+                  printable(*tensor)));
 }
 
 ScalarOperand ScalarReader::subscript(const ast::Expr& expr, const ast::Subscript& subscript) {
   if (auto item = item_of_several(subscript)) return *item;
+  if (auto dimension = dimension_of_shape(subscript)) return *dimension;
   const ast::Expr* object = subscript.object.get();
   while (auto* inner = object->as<ast::Subscript>()) object = inner->object.get();
   const std::string* id = ast::name_of(*object);
@@ -448,8 +472,16 @@ ScalarOperand ScalarReader::call(const ast::Expr& expr, const ast::Call& call) {
     return {value.value, true};
   }
   if (name.substr(0, 2) != "T.") {
-    type_error(call.callee->span, "scalar.call",
-               fmt::format("found {}; expected a function of T in a scalar expression", ast::describe(expr)));
+    // x.size(0), len(x): PyTorch's and Python's words for a dimension.
+    const auto* method = call.callee->as<ast::Attribute>();
+    const bool size = method && method->name == "size" && call.arguments.size() == 1;
+    const bool length = name == "len" && call.arguments.size() == 1;
+    const std::string advice =
+        size     ? fmt::format("write {}.shape[{}]", written_at(method->object->span),
+                               written_at(call.arguments[0].value->span))
+        : length ? fmt::format("write {}.shape[0]", written_at(call.arguments[0].value->span))
+                 : "expected a function of T in a scalar expression";
+    type_error(call.callee->span, "scalar.call", fmt::format("found {}; {}", ast::describe(expr), advice));
   }
   if (name == "T.BufferLoad" || name == "T.buffer_load") {
     const auto buffer = call.arguments.empty() ? std::nullopt : buffer_named(*call.arguments[0].value);

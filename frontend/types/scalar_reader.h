@@ -33,6 +33,13 @@ class ScalarScope {
   virtual std::vector<std::string> names() const = 0;  // for suggestions
   // The axes of the block, or the loop variables, outer before inner: what indices are made of.
   virtual std::vector<std::string> index_names() const { return {}; }
+  // The dimension of a tensor of that name where its type tells it, else undefined; negative axes count from
+  // the end.
+  virtual Scalar dimension_of(const std::string& tensor, std::int64_t axis) {
+    (void)tensor;
+    (void)axis;
+    return {};
+  }
   // The prim_func that `Module.f` or `f` names.
   virtual std::optional<PrimFuncHeader> prim_func(const ast::Expr& callee) {
     (void)callee;
@@ -81,6 +88,7 @@ class ScalarReader : public ScalarRules {
  private:
   ScalarOperand name(const ast::Expr& expr, const std::string& id);
   ScalarOperand call(const ast::Expr& expr, const ast::Call& call);
+  std::optional<ScalarOperand> dimension_of_shape(const ast::Subscript& subscript);
   ScalarOperand subscript(const ast::Expr& expr, const ast::Subscript& subscript);
   ScalarOperand comparison(const ast::Expr& expr, const ast::Comparison& comparison);
   std::optional<Buffer> buffer_named(const ast::Expr& expr) const;
@@ -110,7 +118,8 @@ bool needs_device(std::string_view name);
 // "float32" to its dtype; TypeError that suggests the nearest, or names what is not supported.
 DType read_dtype(std::string_view name, Span at);
 // A name of the script's statements, which functions do not see.
-[[noreturn]] void fail_script_name(const std::string& name, Span at);
+// `size`: where a symbol may stand.
+[[noreturn]] void fail_script_name(const std::string& name, Span at, bool size = false);
 [[noreturn]] void fail_unknown_name(const std::string& name, Span at, std::vector<std::string> candidates);
 
 }  // namespace relish

@@ -14,6 +14,17 @@
 namespace relish {
 namespace {
 
+// The type that is meant by one of Python's or of another library; empty for other names.
+std::string_view type_of_python(std::string_view name) {
+  if (name == "float") return "R.Tensor((), \"float32\")";
+  if (name == "int") return "R.Prim(\"int64\"), or R.Tensor((), \"int64\")";
+  if (name == "bool") return "R.Tensor((), \"bool\")";
+  if (name == "list" || name == "tuple") return "R.Tuple(…) of the types of its fields";
+  if (name == "torch.Tensor" || name == "np.ndarray" || name == "jnp.ndarray" || name == "Tensor")
+    return "R.Tensor((2, 3), \"float32\")";
+  return {};
+}
+
 bool is_identifier(std::string_view text) {
   return !text.empty() && is_name_start(text[0]) && std::all_of(text.begin(), text.end(), is_name_part);
 }
@@ -230,9 +241,12 @@ Type TypeReader::read(const ast::Expr& expr) {
         fmt::format("found {}; expected a type such as R.Tensor((2, 3), \"float32\")", ast::describe(expr)));
   }
   std::vector<std::string> candidates(known_types.begin(), known_types.end());
+  const std::string_view advice = type_of_python(name);
   Span at = call ? call->callee->span : expr.span;
-  type_error(at, "type.unknown",
-             fmt::format("found '{}', which is no type{}", printable(name), did_you_mean(name, candidates)));
+  type_error(
+      at, "type.unknown",
+      fmt::format("found '{}', which is no type{}", printable(name),
+                  advice.empty() ? did_you_mean(name, candidates) : fmt::format("; write {}", advice)));
 }
 
 Type TypeReader::tensor(const ast::Expr& expr, const ast::Call* call) {
@@ -327,8 +341,10 @@ Scalar TypeReader::read_dim(const ast::Expr& expr, DType plain_integer) {
       dim = int_literal(dim.dtype(), *value, expr.span);
   }
   if (auto value = dim.as_int(); value && *value < 0) {
-    type_error(expr.span, "type.dimension",
-               fmt::format("found the dimension {}; expected one that is not negative", *value));
+    type_error(
+        expr.span, "type.dimension",
+        fmt::format("found the dimension {}; expected one that is not negative, or a symbol such as \"n\"",
+                    *value));
   }
   return dim;
 }

@@ -13,8 +13,9 @@ namespace {
 
 class CsvMatrixReader {
  public:
-  CsvMatrixReader(const std::string& path, DType dtype, std::optional<char> separator)
-      : text_(path, separator), dtype_(dtype) {}
+  CsvMatrixReader(const std::string& path, DType dtype, std::optional<char> separator,
+                  std::optional<bool> header)
+      : text_(path, separator, header), dtype_(dtype) {}
 
   CsvTable read() {
     text_.read_first_line();
@@ -112,8 +113,9 @@ class CsvMatrixReader {
 
 }  // namespace
 
-CsvTable read_csv(const std::string& path, DType dtype, std::optional<char> separator) {
-  return CsvMatrixReader(path, dtype, separator).read();
+CsvTable read_csv(const std::string& path, DType dtype, std::optional<char> separator,
+                  std::optional<bool> header) {
+  return CsvMatrixReader(path, dtype, separator, header).read();
 }
 
 }  // namespace relish

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "runtime/files.h"
 #include "runtime/files/csv_text.h"
@@ -46,19 +47,28 @@ bool has_only_digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// "1,5" where no comma separates cells: a number of another language, and no word.
-bool has_decimal_comma(const CsvCell& cell) {
+// "1,5" and "1,000": a number as it is written elsewhere, and no word. Where commas separate cells it is in
+// quotes.
+bool has_comma_in_number(const CsvCell& cell) {
+  constexpr std::size_t group = 4;  // a comma and three digits
   std::string text(cell.text);
   const std::size_t comma = text.find(',');
-  if (cell.quoted || comma == std::string::npos) return false;
-  text[comma] = '.';
+  if (comma == std::string::npos) return false;
+  bool thousands = comma > 0;
+  for (std::size_t at = comma; at < text.size() && text[at] != '.'; at += group)
+    thousands = thousands && text[at] == ',' && at + group <= text.size() &&
+                has_only_digits(std::string_view(text).substr(at + 1, group - 1));
+  if (thousands)
+    std::erase(text, ',');
+  else
+    text[comma] = '.';
   return csv_number<double>(without_plus(text)).has_value();
 }
 
 class CsvColumnReader {
  public:
   CsvColumnReader(const std::string& path, const CsvOptions& options)
-      : path_(path), options_(options), text_(path, options.separator) {}
+      : path_(path), options_(options), text_(path, options.separator, options.header) {}
 
   std::vector<CsvColumn> read() {
     text_.read_first_line();
@@ -92,6 +102,8 @@ class CsvColumnReader {
     std::string first_word = {};        // and where it stands
     bool numbers_among_words = false;
     const std::vector<std::string>* given_words = nullptr;
+    bool told_missing = false;    // the first of its missing cells says what to do about all of them
+    bool filled_by_word = false;  // before a cell told what the column holds
     std::set<std::string, std::less<>> told = {};  // cells that were refused, each once
   };
 
@@ -124,6 +136,7 @@ class CsvColumnReader {
     }
     std::map<std::string_view, std::pair<std::size_t, std::size_t>> known;  // how often, and where
     for (std::size_t i = 0; i < names.size(); ++i) known[names[i]] = {known[names[i]].first + 1, i};
+    tell_other_separator(names);
     place_.assign(text_.width(), npos);
     for (const std::string& name : wanted) {
       const auto found = known.find(name);
@@ -162,6 +175,16 @@ class CsvColumnReader {
     for (const auto& [name, value] : options_.fill_of) check_known("fill", name);
     for (const auto& [name, words] : options_.words_of) check_known("words", name);
     for (Chosen& each : chosen_) take_words(each);
+  }
+
+  // One column whose name has what separates cells elsewhere is most often several.
+  void tell_other_separator(const std::vector<std::string>& names) {
+    if (names.size() != 1) return;
+    const std::size_t at = names[0].find_first_of("|;\t,");
+    if (at == std::string::npos || at == 0 || at + 1 == names[0].size()) return;
+    const std::string separator = names[0][at] == '\t' ? "\\t" : std::string(1, names[0][at]);
+    other_separator_ = fmt::format("the file is read as one column, '{}'; sep=\"{}\" makes several of it",
+                                   printable(names[0], 40), separator);
   }
 
   // Words that are given have their codes by their places.
@@ -221,7 +244,8 @@ class CsvColumnReader {
     if (place_[column] == npos) return {};
     Chosen& each = chosen_[place_[column]];
     std::string_view text;
-    if (const auto fault = filled(cell, each, text)) return *fault;
+    if (const auto fault = filled(cell, each, text))
+      return std::exchange(each.told_missing, true) ? std::string() : *fault;
     if (each.given_words) {
       if (each.codes.find(text) != each.codes.end()) return {};
       if (each.told.size() > most_told || !each.told.emplace(text).second) return {};
@@ -237,10 +261,19 @@ class CsvColumnReader {
     }
     const bool integer = has_only_digits(number);
     const bool real = integer || csv_number<double>(number).has_value();
-    if (each.kind == Kind::Unknown && has_decimal_comma(cell)) {
-      return fmt::format("'{}' in {}; numbers are written with a decimal point", printable(text),
-                         where(each));
+    if (each.kind == Kind::Unknown && has_comma_in_number(cell)) {
+      return fmt::format("'{}' in {}; numbers are written with a decimal point and without commas{}",
+                         printable(text), where(each),
+                         cell.quoted ? fmt::format("; words={{\"{}\": […]}} takes them as words",
+                                                   printable(each.column.name))
+                                     : "");
     }
+    const bool filled_in = is_missing(cell);
+    if (filled_in && !real && each.kind == Kind::Unknown) {
+      each.filled_by_word = true;
+      return {};
+    }
+    if (each.kind != Kind::Words && ((real && each.filled_by_word) || (filled_in && !real))) wrong_fill(each);
     if (each.kind == Kind::Words || (each.kind == Kind::Unknown && !real)) {
       if (each.kind == Kind::Unknown) {
         each.first_word =
@@ -266,9 +299,22 @@ class CsvColumnReader {
     return {};
   }
 
+  // What stands for missing cells is a value as the others are.
+  [[noreturn]] void wrong_fill(const Chosen& each) const {
+    data_failure(
+        path_, "csv.value",
+        fmt::format("fill: '{}' stands for the missing cells of {}, a column of numbers; expected a number",
+                    printable(*each.fill, 40), where(each)));
+  }
+
   void make_room(std::int64_t rows) {
     for (Chosen& each : chosen_) {
+      if (each.filled_by_word) {
+        each.kind = Kind::Words;
+        each.codes.emplace(*each.fill, 0);
+      }
       tell_words(each);
+      if (each.kind == Kind::Words && each.column.note.empty()) each.column.note = other_separator_;
       std::int64_t next = 0;
       if (each.given_words) each.column.words = *each.given_words;
       for (auto& [word, code] : each.codes) {
@@ -326,6 +372,7 @@ class CsvColumnReader {
   static constexpr std::size_t npos = static_cast<std::size_t>(-1);
 
   const std::string& path_;
+  std::string other_separator_;  // a note
   const CsvOptions& options_;
   CsvText text_;
   HeldMemory words_;

@@ -140,8 +140,8 @@ bool holds_if_integer(DType dtype, std::string_view text) {
   return fmt::format("{:.0f}", std::abs(held.get_double(0))) == digits.substr(first);
 }
 
-CsvText::CsvText(const std::string& path, std::optional<char> separator)
-    : path_(path), given_separator_(separator) {
+CsvText::CsvText(const std::string& path, std::optional<char> separator, std::optional<bool> header)
+    : path_(path), given_separator_(separator), given_header_(header) {
   DataFile file(path);
   if (file.size() > memory_limit()) {
     fail_at(ErrorClass::ResourceLimit, path, "memory.limit",
@@ -149,7 +149,17 @@ CsvText::CsvText(const std::string& path, std::optional<char> separator)
                         memory_limit()));
   }
   read_text(file);
+  check_characters();
   if (text_.starts_with("\xEF\xBB\xBF")) begin_ = 3;
+}
+
+// Names and words are strs, and those are UTF-8.
+void CsvText::check_characters() const {
+  const std::size_t good = utf8_prefix(text_);
+  if (good == text_.size()) return;
+  const auto lines = std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(good), line_end_);
+  data_failure(path_, "csv.text",
+               fmt::format("line {}: the bytes are no UTF-8; save the file as UTF-8", lines + 1), good);
 }
 
 // Piece by piece, so that a line that is too long ends the reading where it is found.
@@ -192,7 +202,7 @@ void CsvText::read_first_line() {
       header = header || (!cell->text.empty() && !csv_number<double>(without_plus(cell->text)));
     }
     if (!check_fault(cells, width_ + 1)) throw_reported();
-    if (header) {
+    if (given_header_.value_or(header)) {
       header_line_ = line_number_;
       CsvCellReader names(line, separator_);
       while (std::optional<CsvCell> cell = names.next()) names_.emplace_back(cell->text);

@@ -59,9 +59,10 @@ bool holds_if_integer(DType dtype, std::string_view text);
 class CsvText {
  public:
   // Without a separator the first line tells: a semicolon, a comma or a tab; in a .tsv file it is the tab.
-  CsvText(const std::string& path, std::optional<char> separator);
+  // `header`: whether that line has the names; without a word it has when a cell of it is no number.
+  CsvText(const std::string& path, std::optional<char> separator, std::optional<bool> header = std::nullopt);
 
-  // Finds the width, and the names when a cell of the first line is no number.
+  // Finds the width, and the names.
   void read_first_line();
   std::size_t width() const { return width_; }
   bool has_header() const { return header_line_ != 0; }
@@ -108,6 +109,7 @@ class CsvText {
 
  private:
   void read_text(const DataFile& file);
+  void check_characters() const;
   // False from `visit` ends the walk.
   template <class Visit>
   void for_each_line(Visit visit) {
@@ -129,6 +131,7 @@ class CsvText {
 
   const std::string& path_;
   std::optional<char> given_separator_;
+  std::optional<bool> given_header_;
   char separator_ = ',';
   HeldMemory held_;
   std::string text_;

@@ -9,12 +9,14 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include "runtime/format.h"
 #include "support/file_access.h"
 #include "support/interrupt.h"
 #include "support/limits.h"
 #include "support/render.h"
+#include "support/suggest.h"
 
 namespace relish {
 
@@ -29,6 +31,22 @@ constexpr std::uint64_t largest_read = std::uint64_t{1} << 30;
 
 [[noreturn]] void system_failure(const std::string& path, std::string_view what) {
   fail_at(ErrorClass::IO, path, "file.system", fmt::format("{}: {}", what, std::strerror(errno)));
+}
+
+// "; did you mean 'plain.csv'?" of the files beside one that is not there.
+std::string nearest_file(const std::string& path) {
+  constexpr std::size_t most_files = 1000;
+  const std::filesystem::path wanted(path);
+  const std::filesystem::path folder = wanted.has_parent_path() ? wanted.parent_path() : ".";
+  std::vector<std::string> names;
+  std::error_code error;
+  for (std::filesystem::directory_iterator each(folder, error), end; !error && each != end;
+       each.increment(error)) {
+    if (names.size() == most_files) return "";
+    names.push_back(each->path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return did_you_mean(wanted.filename().string(), names);
 }
 
 template <class Word, Word (*swap)(Word)>
@@ -57,9 +75,27 @@ void data_failure(const std::string& place, std::string_view rule, std::string_v
   fail_at(ErrorClass::Data, place, rule, std::string(message));
 }
 
+std::size_t utf8_prefix(std::string_view bytes) {
+  std::size_t at = 0;
+  while (at < bytes.size()) {
+    const auto first = static_cast<unsigned char>(bytes[at]);
+    const std::size_t length = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+    if (length == 0 || first > 0xF4 || at + length > bytes.size()) return at;
+    for (std::size_t i = 1; i < length; ++i)
+      if ((static_cast<unsigned char>(bytes[at + i]) & 0xC0) != 0x80) return at;
+    at += length;
+  }
+  return at;
+}
+
 DataFile::DataFile(const std::string& path) : path_(path) {
   // O_NONBLOCK: opening a FIFO must not wait; for regular files it means nothing.
   descriptor_ = open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY).release();
+  if (descriptor_ < 0 && errno == ENOENT) {
+    const std::string reason = std::strerror(errno);
+    fail_at(ErrorClass::IO, path, "file.system",
+            fmt::format("cannot open: {}{}", reason, nearest_file(path)));
+  }
   if (descriptor_ < 0) system_failure(path, "cannot open");
   struct stat status = {};
   bool known = ::fstat(descriptor_, &status) == 0;

@@ -14,11 +14,19 @@
 
 namespace relish {
 
+// What is said of a pickle file, alone or in an archive of PyTorch.
+constexpr std::string_view way_out_of_pickle =
+    "a pickle file, which is a program rather than data; save the tensors in Python with safetensors' save_file "
+    "or numpy.savez";
+
 // Throws DataError at `place`: "MESSAGE (byte N)". `rule` is the id of the broken rule, "npy.header".
 [[noreturn]] void data_failure(const std::string& place, std::string_view rule, std::string_view message,
                                std::uint64_t byte);
 // The same where the place names an entry, which tells more than a byte.
 [[noreturn]] void data_failure(const std::string& place, std::string_view rule, std::string_view message);
+
+// How many bytes from the beginning are UTF-8.
+std::size_t utf8_prefix(std::string_view bytes);
 
 class DataFile {
  public:

@@ -35,9 +35,6 @@ struct ForeignFormat {
   std::string_view head;
   std::string_view name;
 };
-constexpr std::string_view way_out_of_pickle =
-    "a pickle file, which is a program rather than data; save the tensors in Python with safetensors' save_file "
-    "or numpy.savez";
 constexpr ForeignFormat foreign_formats[] = {
     {"\x80\x02", way_out_of_pickle},
     {"\x80\x03", way_out_of_pickle},
@@ -52,18 +49,11 @@ constexpr ForeignFormat foreign_formats[] = {
 
 // Of some kilobytes of a file: whether they can be the beginning of a text.
 bool is_text(std::string_view bytes, bool whole) {
-  std::size_t at = 0;
-  while (at < bytes.size()) {
-    const auto first = static_cast<unsigned char>(bytes[at]);
-    const std::size_t length = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-    if (first == 0 || length == 0 || first > 0xF4) return false;
-    for (std::size_t i = 1; i < length; ++i) {
-      if (at + i >= bytes.size()) return !whole;
-      if ((static_cast<unsigned char>(bytes[at + i]) & 0xC0) != 0x80) return false;
-    }
-    at += length;
-  }
-  return true;
+  constexpr std::size_t longest_character = 4;
+  if (bytes.find('\0') != bytes.npos) return false;
+  const std::size_t left = bytes.size() - utf8_prefix(bytes);
+  // A character may be cut where the sample ends.
+  return left == 0 || (!whole && left < longest_character);
 }
 
 NamedTensors read_selected(const std::string& path, const std::string* only) {

@@ -222,6 +222,11 @@ ScriptValue call_print(Script& script, CallArguments& arguments) {
   const NamedValue* full = arguments.optional("full", true);
   const std::string separator = text_option(arguments.optional("sep", true), " ");
   const std::string end = text_option(arguments.optional("end", true), "\n");
+  const NamedValue* flush = arguments.optional("flush", true);
+  if (flush && !flush->value.as<bool>()) {
+    fail(ErrorClass::Type, flush->span, "call.argument",
+         fmt::format("print: found {}; expected True or False", describe(flush->value)));
+  }
   bool all = full && full->value.as<bool>() && *full->value.as<bool>();
   std::string line;
   bool first = true;
@@ -236,6 +241,7 @@ ScriptValue call_print(Script& script, CallArguments& arguments) {
   } else {
     script.session().output().write(line + end);
   }
+  if (flush && *flush->value.as<bool>()) script.session().output().flush();
   return {};
 }
 

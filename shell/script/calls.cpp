@@ -1,6 +1,7 @@
 // Calls in scripts: functions of modules and of the script, operators, built-ins, commands, methods.
 #include <algorithm>
 
+#include "frontend/names/foreign_texts.h"
 #include "ir/operators/giving.h"
 #include "shell/foreign_members.h"
 #include "shell/program/program_file.h"
@@ -10,6 +11,7 @@
 #include "shell/script/methods.h"
 #include "shell/script/named_trees.h"
 #include "shell/script/script_calls.h"
+#include "support/fix.h"
 #include "support/interrupt.h"
 #include "support/render.h"
 
@@ -65,7 +67,12 @@ void check_callable(const ScriptValue& value, const ast::Expr& callee) {
     return;
   const std::string* name = ast::name_of(callee);
   const auto* module = value.as<ModulePtr>();
-  const std::string advice = name && module ? foreign_member_advice(**module, *name, "__call__") : "";
+  std::string advice = name && module ? foreign_member_advice(**module, *name, "__call__") : "";
+  // What gradient gives is called for the gradients.
+  if (name && module) {
+    for (const std::string& member : (*module)->names())
+      if (member.ends_with("_adjoint")) advice = fmt::format("; here it is {}.{}", *name, member);
+  }
   fail(ErrorClass::Type, callee.span, "call.callee",
        name ? fmt::format("'{}' is {}; expected a function{}", *name, describe(value), advice)
             : fmt::format("found {}; expected a function", describe(value)));
@@ -260,6 +267,22 @@ ScriptValue ScriptCalls::call_by_name(const ast::Name& callee, const ast::Call& 
   unknown_name(name, call.callee->span);
 }
 
+namespace {
+
+// d.setdefault(k, []).append(x) is two statements here. What another call gives is a value of its own.
+std::string change_advice(const ast::Attribute& method, const ast::Call& call) {
+  const auto* given = method.object->as<ast::Call>();
+  const auto* asked = given ? given->callee->as<ast::Attribute>() : nullptr;
+  if (!asked || asked->name != "setdefault" || given->arguments.empty() || call.arguments.size() != 1)
+    return "bind it to a name first";
+  const std::string_view dict = written_at(asked->object->span);
+  return fmt::format("write {}, then {}[{}].{}({})", written_at(method.object->span), dict,
+                     written_at(given->arguments[0].value->span), method.name,
+                     written_at(call.arguments[0].value->span));
+}
+
+}  // namespace
+
 ScriptValue ScriptCalls::call_method(const ast::Attribute& method, const ast::Call& call, Span span) {
   // One that changes what a name holds works at the name's place, which is found once.
   std::optional<Place> place = is_change(method.name) ? place_of(*method.object) : std::nullopt;
@@ -290,8 +313,8 @@ ScriptValue ScriptCalls::call_method(const ast::Attribute& method, const ast::Ca
   if (found->call) return found->call(script(), object, arguments);
   if (!place) {
     fail(ErrorClass::Type, method.object->span, "script.change",
-         fmt::format("'{}' changes what a name holds, found {}; bind it to a name first", method.name,
-                     ast::describe(*method.object)));
+         fmt::format("'{}' changes what a name holds, found {}; {}", method.name,
+                     ast::describe(*method.object), change_advice(method, call)));
   }
   object = {};  // no second holder
   return found->change(to_change(*place, levels), arguments, undo());
@@ -308,6 +331,14 @@ ScriptValue ScriptCalls::call_namespace(const std::string& path, const std::vect
   bool known = false;
   ScriptValue value = relax_value(name, special, known);
   if (known) return value;
+  const Tensor* first = arguments.empty() ? nullptr : arguments[0].value.tensor();
+  if (name == "sum" && first && is_bool(first->dtype())) {
+    Diagnostic note;
+    note.severity = Severity::Note;
+    note.span = span;
+    note.message = sum_of_bools_note;
+    session_.report(note);
+  }
   return operators_.call(name, arguments, span);
 }
 

@@ -118,9 +118,13 @@ void take_subject(Invocation& invocation, const NamedValue& argument) {
   const bool needs_module = command.subject == Subject::Module || command.subject == Subject::Function ||
                             command.subject == Subject::Call;
   if (needs_module && !module && !function) {
+    const bool of_script = subject.as<ScriptFunctionPtr>();
     fail(ErrorClass::Type, argument.span, "command.subject",
-         fmt::format("{}: found {}; expected {}", command.name, describe(subject),
-                     command.subject == Subject::Module ? "a module" : "a function such as M.main"));
+         fmt::format("{}: found {}{}; expected {}", command.name, describe(subject),
+                     of_script ? ", one of the script" : "",
+                     command.subject == Subject::Module ? "a module"
+                     : of_script                        ? "an @R.function, whose parameters have types"
+                                                        : "a function such as M.main"));
   }
   if (command.subject == Subject::Name || command.subject == Subject::Files) {
     if (const std::string* name = subject.string()) invocation.files = {*name};

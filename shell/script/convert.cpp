@@ -64,7 +64,10 @@ void measure(const ScriptValue& value, std::size_t depth, NestedShape& into, Spa
     into.any_float = true;
   } else {
     fail(ErrorClass::Type, span, "tensor.element",
-         fmt::format("found {} in a tensor; expected numbers", describe(value)));
+         fmt::format("found {} in a tensor; expected numbers{}", describe(value),
+                     value.as<ScriptRange>() ? ", or arange(begin, end, step) for a range"
+                     : value.tensor()        ? "; R.stack([a, b]) is one of several tensors"
+                                             : ""));
   }
 }
 
@@ -278,11 +281,13 @@ Tensor tensor_of(const ScriptValue& nested, std::optional<DType> dtype, DType in
 
 Shape shape_of(const ScriptValue& value, Span span, bool any_int) {
   if (const auto* shape = value.as<ShapeValue>()) return shape->dims;
-  if (const auto* single = value.as<std::int64_t>(); single && (any_int || *single >= 0)) return {*single};
+  const auto* single = value.as<std::int64_t>();
+  if (single && (any_int || *single >= 0)) return {*single};
   const ScriptList* list = value.sequence();
   if (!list) {
     fail(ErrorClass::Type, span, "script.shape",
-         fmt::format("found {}; expected a shape such as (2, 3)", describe(value)));
+         single ? fmt::format("found the dimension {}; expected at least 0", *single)
+                : fmt::format("found {}; expected a shape such as (2, 3)", describe(value)));
   }
   Shape shape;
   for (const ScriptValue& item : list->items) shape.push_back(index_of(item, span, "a dimension"));

@@ -15,6 +15,7 @@
 #include "shell/script/script_values.h"
 #include "shell/script/text_formats.h"
 #include "shell/script/value_order.h"
+#include "stdlib/python_modules.h"
 #include "support/interrupt.h"
 #include "support/render.h"
 #include "support/suggest.h"
@@ -109,6 +110,11 @@ bool contains(const ScriptValue& container, const ScriptValue& item, Span span) 
   if (const std::string* text = container.string()) {
     if (!item.string()) no_operator(Operator::In, item, container, span);
     return text->find(*item.string()) != std::string::npos;
+  }
+  if (container.tensor()) {
+    fail(ErrorClass::Type, span, "script.operator",
+         fmt::format("'in' is not defined for {} and {}; write (x == value).any()", describe(item),
+                     describe(container)));
   }
   if (const auto* range = container.as<ScriptRange>(); range && !item.tensor()) return contains(*range, item);
   if (const ScriptDict* dict = container.dictionary(); dict && !item.tensor()) return find_in(*dict, item);
@@ -233,8 +239,10 @@ ScriptValue ScriptValues::value_of_name(const ast::Name& name, Span span) {
   }
   const Command* command = find_command(name.id);
   if (command && (command->surfaces & in_scripts)) {
+    const std::string_view module = instead_of_python_module(name.id);  // time.time()
     fail(ErrorClass::Type, span, "script.callable",
-         fmt::format("'{0}' is a command; expected a call, {0}(…)", name.id));
+         fmt::format("'{0}' is a command; expected a call, {0}(…){1}", name.id,
+                     module.empty() ? "" : fmt::format("; {}", module)));
   }
   if (observer()) {
     if (auto value = observer()->unbound(name.id, span)) return std::move(*value);
@@ -575,8 +583,8 @@ void for_each_item(const ScriptValue& iterable, Span span,
     return;
   }
   fail(ErrorClass::Type, span, "script.iterate",
-       fmt::format("found {}; expected a range, list, tuple, dict, str or the rows of a tensor",
-                   describe(iterable)));
+       fmt::format("found {}; expected a range, list, tuple, dict, str or the rows of a tensor{}",
+                   describe(iterable), iterable.as<std::int64_t>() ? "; range(n) counts to a number" : ""));
 }
 
 }  // namespace relish

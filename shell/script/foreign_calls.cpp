@@ -1,4 +1,6 @@
 // Names of other libraries in statements: what is written in their place.
+#include <algorithm>
+
 #include "frontend/names/foreign_texts.h"
 #include "shell/script/builtins.h"
 #include "shell/script/script_values.h"
@@ -17,7 +19,14 @@ void ScriptValues::refuse_library(const ast::Attribute& name, const ast::Call* c
   const std::string dotted = ast::dotted_name(*name.object) + "." + name.name;
   std::string advice = call ? method_call_advice(*call) : "";
   if (advice.empty()) advice = foreign_name_advice(dotted, ProposalPlace::Statement, call != nullptr);
-  if (advice.empty()) advice = fmt::format("; relish ops {} searches the operators", name.name);
+  if (advice.empty()) {
+    const std::vector<std::string> names = op_names();
+    const bool among = std::any_of(names.begin(), names.end(), [&](const std::string& each) {
+      return each.find(name.name) != each.npos;
+    });
+    advice = among ? fmt::format("; relish ops {} searches the operators", name.name)
+                   : "; nothing here is called so";
+  }
   fail(ErrorClass::Type, call ? call->callee->span : span, "name.unknown",
        fmt::format("'{}' is a name of another library{}", printable(dotted), advice));
 }

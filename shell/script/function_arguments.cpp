@@ -69,9 +69,14 @@ std::vector<const NamedValue*> placed_arguments(const std::string& function,
   }
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (given[i]) continue;
+    // f(x, params): the parameters as they come from a training.
+    const bool dict = std::any_of(arguments.begin(), arguments.end(), [](const NamedValue& each) {
+      return each.name.empty() && each.value.dictionary();
+    });
     fail(ErrorClass::Usage, span, "call.arguments",
-         fmt::format("{}: the argument '{}' is missing; it takes {}", function,
-                     parameters[left_out(parameters, arguments, i)].name, listed(parameters)));
+         fmt::format("{}: the argument '{}' is missing; it takes {}{}", function,
+                     parameters[left_out(parameters, arguments, i)].name, listed(parameters),
+                     dict ? "; ** before a dict gives its entries by name" : ""));
   }
   return given;
 }

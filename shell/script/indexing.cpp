@@ -44,8 +44,9 @@ std::int64_t item_position(std::int64_t index, std::int64_t length, Span span, s
 void check_key(const ScriptValue& key, Span span) {
   if (is_key(key)) return;
   fail(ErrorClass::Type, span, "script.dict",
-       fmt::format("{} is no key of a dict; expected a str, a number, a bool, None or a tuple of these",
-                   describe(key)));
+       fmt::format("{} is no key of a dict; expected a str, a number, a bool, None or a tuple of these{}",
+                   describe(key),
+                   key.tensor() && key.tensor()->size() == 1 ? "; t.item() is its number" : ""));
 }
 
 std::optional<SubscriptItem> key_of_several(const std::vector<SubscriptItem>& items,

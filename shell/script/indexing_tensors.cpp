@@ -57,10 +57,22 @@ bool is_chosen(const TensorIndex& index) {
   return index.kind == TensorIndex::Kind::Positions || index.kind == TensorIndex::Kind::Mask;
 }
 
+// x[(0, 1)] is x[0, 1]: a tuple that a name holds is the index as a whole; nothing for another index.
+std::optional<std::vector<SubscriptItem>> spread_tuple(const std::vector<SubscriptItem>& items) {
+  const auto* value = items.size() == 1 ? std::get_if<ScriptValue>(&items[0].kind) : nullptr;
+  const ScriptList* tuple = value ? value->sequence() : nullptr;
+  if (!tuple || !tuple->tuple) return std::nullopt;
+  std::vector<SubscriptItem> spread;
+  for (const ScriptValue& each : tuple->items) spread.push_back({each, items[0].span});
+  return spread;
+}
+
 }  // namespace
 
-TensorSelection::TensorSelection(const Tensor& tensor, const std::vector<SubscriptItem>& items, Span span) {
+TensorSelection::TensorSelection(const Tensor& tensor, const std::vector<SubscriptItem>& given, Span span) {
   using Kind = TensorIndex::Kind;
+  const std::optional<std::vector<SubscriptItem>> spread = spread_tuple(given);
+  const std::vector<SubscriptItem>& items = spread ? *spread : given;
   std::vector<TensorIndex> indices;
   std::size_t taken = 0, rests = 0;
   for (const SubscriptItem& item : items) {
@@ -84,8 +96,12 @@ TensorSelection::TensorSelection(const Tensor& tensor, const std::vector<Subscri
   }
   for (std::size_t i = first; last_chosen < indices.size() && i <= last; ++i) {
     if (is_chosen(indices[i]) || indices[i].kind == Kind::At) continue;
+    // Two lists choose pairs of positions, which x[i][:, j] does not.
+    const bool pairs = std::count_if(indices.begin(), indices.end(), is_chosen) > 1;
     fail(ErrorClass::Type, span, "script.index",
-         "found positions beside an index that stands apart from them; index twice, as x[i][:, j]");
+         pairs
+             ? "found lists of positions that stand apart; bring their axes side by side with R.permute_dims"
+             : "found positions beside an index that stands apart from them; index twice, as x[i][:, j]");
   }
   const Shape strides = row_major_strides(tensor.shape());
   std::size_t at = 0;

@@ -12,7 +12,7 @@ namespace relish {
 class TensorSelection {
  public:
   // TypeError for what is no index, RuntimeError for positions out of range.
-  TensorSelection(const Tensor& tensor, const std::vector<SubscriptItem>& items, Span span);
+  TensorSelection(const Tensor& tensor, const std::vector<SubscriptItem>& given, Span span);
 
   // Of what is selected.
   const Shape& shape() const { return shape_; }
@@ -41,7 +41,7 @@ class TensorSelection {
 };
 
 // The tensor `t[items]`.
-Tensor select(const Tensor& tensor, const std::vector<SubscriptItem>& items, Span span);
+Tensor select(const Tensor& tensor, const std::vector<SubscriptItem>& given, Span span);
 // `t[items] = value` of a tensor that nobody else holds: a number, or a tensor or nested list whose shape
 // broadcasts to what is selected.
 void assign(Tensor& tensor, const std::vector<SubscriptItem>& items, const ScriptValue& value, Span span);

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "ir/operators/op.h"
+#include "shell/script/python_names.h"
 #include "stdlib/surface.h"
 #include "support/render.h"
 #include "support/suggest.h"
@@ -64,6 +65,7 @@ void no_attribute(const ScriptValue& value, std::string_view name, Span span, st
          fmt::format("{} has no method '{}'{}", describe(value), name,
                      instead.empty() ? fmt::format("; write x.{}, which is a value", name) : instead));
   }
+  if (instead.empty()) instead = python_member_advice(value, name);
   std::string advice = instead.empty() ? did_you_mean(std::string(name), method_names(value)) : instead;
   if (instead.empty() && value.tensor()) {
     // What is a method elsewhere is an operator here.

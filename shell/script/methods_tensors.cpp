@@ -36,7 +36,8 @@ ScriptValue tensor_astype(Script& script, const ScriptValue& self, CallArguments
       "astype", {{"x", self, arguments.span()}, {"dtype", dtype.value, dtype.span}}, arguments.span());
 }
 
-// Of truth values it is their number, as NumPy's is: the operator's sum of bools is a bool.
+// As NumPy's: of truth values it is their number, of narrow integers the number that they have no room for.
+// The operators keep the dtype.
 template <const char* name>
 ScriptValue counted(Script& script, const ScriptValue& self, CallArguments& arguments) {
   return reduced(script, name, as_counted(script, self, arguments.span()), arguments);
@@ -108,7 +109,9 @@ constexpr ValueMethod methods_table[] = {
 }  // namespace
 
 ScriptValue as_counted(Script& script, const ScriptValue& value, Span span) {
-  if (!value.tensor() || !is_bool(value.tensor()->dtype())) return value;
+  const Tensor* tensor = value.tensor();
+  const bool whole = tensor && (is_bool(tensor->dtype()) || is_int(tensor->dtype()));
+  if (!whole || tensor->dtype() == DType::Int64 || tensor->dtype() == DType::UInt64) return value;
   return script.operators().call("astype", {{"x", value, span}, {"dtype", ScriptValue("int64"), span}}, span);
 }
 

@@ -156,9 +156,26 @@ int compare_int_real(std::int64_t a, double b) {
 
 }  // namespace
 
+namespace {
+
+// What is meant most often by an operator of two kinds that do not go together.
+std::string_view operator_advice(Operator op, const ScriptValue& a, const ScriptValue& b) {
+  const bool equality = op == Operator::Eq || op == Operator::Ne;
+  if (equality && (a.is_none() || b.is_none())) return "; write 'is None' or 'is not None'";
+  if (op != Operator::Add) return "";
+  if ((a.string() && b.is_number()) || (a.is_number() && b.string()))
+    return "; write str(…) of the number, or an f-string";
+  if (a.string() || b.string()) return "; write an f-string, f\"{…}\"";
+  if (a.sequence() && b.sequence()) return a.sequence()->tuple ? "; write tuple(…)" : "; write list(…)";
+  return "";
+}
+
+}  // namespace
+
 void no_operator(Operator op, const ScriptValue& a, const ScriptValue& b, Span span) {
   fail(ErrorClass::Type, span, "script.operator",
-       fmt::format("'{}' is not defined for {} and {}", ast::text_of(op), describe(a), describe(b)));
+       fmt::format("'{}' is not defined for {} and {}{}", ast::text_of(op), describe(a), describe(b),
+                   operator_advice(op, a, b)));
 }
 
 ScriptValue number_operation(Operator op, const ScriptValue& a, const ScriptValue& b, Span span) {

@@ -10,6 +10,7 @@
 #include "ir/printer/printer.h"
 #include "ir/rewriting/rewrite.h"
 #include "shell/script/convert.h"
+#include "shell/script/numbers.h"
 #include "shell/script/operator_types.h"
 #include "stdlib/surface.h"
 #include "support/render.h"
@@ -342,6 +343,14 @@ std::string family_key(const std::string& key, const std::vector<Var>& params) {
   return family + key.substr(at);
 }
 
+// The exponent of a power of integers, which is a product; R.power is of floats.
+std::optional<std::uint64_t> whole_exponent(ast::Operator op, const ScriptValue& a, const ScriptValue& b) {
+  const auto* exponent = b.as<std::int64_t>();
+  const bool whole = op == ast::Operator::Pow && a.tensor() && is_int(a.tensor()->dtype());
+  return whole && exponent && *exponent >= 0 ? std::optional(static_cast<std::uint64_t>(*exponent))
+                                             : std::nullopt;
+}
+
 // The operator that `a op b` calls; TypeError where there is none.
 std::string_view operator_between(ast::Operator op, const ScriptValue& a, const ScriptValue& b, Span span) {
   // A list beside a tensor is one, as in NumPy.
@@ -353,12 +362,12 @@ std::string_view operator_between(ast::Operator op, const ScriptValue& a, const 
   };
   if (op == ast::Operator::Div && whole(a) && whole(b) && takes_part(a) && takes_part(b)) {
     fail(ErrorClass::Type, span, "script.whole_division",
-         "'/' of integer tensors is not defined in statements; write '//', or x.astype(\"float32\") / y");
+         "'/' of integer tensors is not defined in statements; write x.astype(\"float32\") / y, or '//' for "
+         "whole numbers");
   }
   std::string_view name = tensor_operator(op);
   if (name.empty() || !takes_part(a) || !takes_part(b)) {
-    fail(ErrorClass::Type, span, "script.operator",
-         fmt::format("'{}' is not defined for {} and {}", ast::text_of(op), describe(a), describe(b)));
+    no_operator(op, a, b, span);
   }
   return name;
 }
@@ -454,7 +463,21 @@ void OperatorCalls::open_family(Family& family, const Op& op, const ArrangedArgu
   }
 }
 
+ScriptValue OperatorCalls::whole_power(const ScriptValue& x, std::uint64_t exponent, Span span) {
+  const auto product = [&](const ScriptValue& a, const ScriptValue& b) {
+    return call("multiply", {{"", a, span}, {"", b, span}}, span);
+  };
+  if (exponent == 0) return call("ones_like", {{"", x, span}}, span);
+  std::optional<ScriptValue> result;
+  for (ScriptValue square = x;; square = product(square, square)) {
+    if (exponent % 2 == 1) result = result ? product(*result, square) : square;
+    exponent /= 2;
+    if (exponent == 0) return *result;
+  }
+}
+
 ScriptValue OperatorCalls::binary(ast::Operator op, const ScriptValue& a, const ScriptValue& b, Span span) {
+  if (const auto exponent = whole_exponent(op, a, b)) return whole_power(a, *exponent, span);
   return call(operator_between(op, a, b, span), {{"", a, span}, {"", b, span}}, span);
 }
 
@@ -466,6 +489,7 @@ Type type_of_operator_call(const Op& op, const std::vector<NamedValue>& given, S
 }
 
 Type type_of_operator(ast::Operator op, const ScriptValue& a, const ScriptValue& b, Span span) {
+  if (whole_exponent(op, a, b)) return type_of_operator(ast::Operator::Mul, a, a, span);
   const Op& called = *find_op(operator_between(op, a, b, span));
   return type_of_operator_call(called, {{"", a, span}, {"", b, span}}, span);
 }

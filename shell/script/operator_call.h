@@ -38,6 +38,8 @@ class OperatorCalls {
   ScriptValue prefix(ast::PrefixOperator op, const ScriptValue& a, Span span);
 
  private:
+  // x ** exponent of integers, by squares.
+  ScriptValue whole_power(const ScriptValue& x, std::uint64_t exponent, Span span);
   // A function of the shapes of one call, and, where calls of many shapes were seen, the one for all of them.
   struct Functions {
     ModulePtr exact;

@@ -1,7 +1,11 @@
 // What is written in the place of Python's names.
 #include "shell/script/python_names.h"
 
+#include <span>
+
 #include <fmt/format.h>
+
+#include "shell/script/dict_index.h"
 
 namespace relish {
 namespace {
@@ -18,6 +22,7 @@ constexpr PythonName python_names[] = {
     {"complex", "; there are no complex numbers"},
     {"eval", "; a text is no program here; run(path) runs one, load(path) gives its functions"},
     {"exec", "; a text is no program here; run(path) runs one, load(path) gives its functions"},
+    {"false", "; write False"},
     {"format", "; write f\"{x:.2f}\""},
     {"frozenset", "; a dict holds names once: {name: True for name in names}"},
     {"globals", "; :vars lists the names of a session"},
@@ -29,16 +34,72 @@ constexpr PythonName python_names[] = {
     {"iter", "; write for x in values, or values[i]"},
     {"locals", "; :vars lists the names of a session"},
     {"next", "; write for x in values, or values[i]"},
+    {"nil", "; write None"},
+    {"none", "; write None"},
+    {"null", "; write None"},
     {"object", "; a dict holds values by name"},
     {"oct", "; write f\"{n:#o}\""},
     {"open", "; write load(path) and save(value, path)"},
     {"set", "; a dict holds names once: {name: True for name in names}"},
     {"setattr", "; a dict holds values by name: d[name] = value"},
     {"slice", "; write values[a:b]"},
+    {"string", "; write str(x)"},
     {"super", "; there are no classes of values"},
+    {"true", "; write True"},
+    {"undefined", "; write None"},
 };
 
+// Members that lists, dicts and strs have in other languages, or in Python alone.
+struct Member {
+  std::string_view name, write;
+};
+
+constexpr Member members_of_lists[] = {
+    {"add", "xs.append(x)"}, {"contains", "x in xs"},     {"forEach", "for x in xs"},
+    {"includes", "x in xs"}, {"join", "\", \".join(xs)"}, {"len", "len(xs)"},
+    {"length", "len(xs)"},   {"max", "max(xs)"},          {"mean", "sum(xs) / len(xs)"},
+    {"min", "min(xs)"},      {"push", "xs.append(x)"},    {"shape", "tensor(xs).shape"},
+    {"size", "len(xs)"},     {"sum", "sum(xs)"},
+};
+constexpr Member members_of_dicts[] = {
+    {"contains", "key in d"},   {"has", "key in d"},      {"has_key", "key in d"},
+    {"iteritems", "d.items()"}, {"iterkeys", "d.keys()"}, {"itervalues", "d.values()"},
+    {"len", "len(d)"},          {"length", "len(d)"},     {"size", "len(d)"},
+};
+constexpr Member members_of_texts[] = {
+    {"casefold", "s.lower()"},
+    {"contains", "part in s"},
+    {"expandtabs", "s.replace(\"\\t\", \"    \")"},
+    {"includes", "part in s"},
+    {"isdecimal", "s.isdigit()"},
+    {"isnumeric", "s.isdigit()"},
+    {"len", "len(s)"},
+    {"length", "len(s)"},
+    {"size", "len(s)"},
+    {"toLowerCase", "s.lower()"},
+    {"toUpperCase", "s.upper()"},
+    {"trim", "s.strip()"},
+};
+
+std::string member_in(std::span<const Member> members, std::string_view name) {
+  for (const Member& each : members)
+    if (each.name == name) return fmt::format("; write {}", each.write);
+  return "";
+}
+
 }  // namespace
+
+std::string python_member_advice(const ScriptValue& value, std::string_view name) {
+  if (const ScriptList* list = value.sequence()) {
+    const bool grows = list->tuple && (name == "add" || name == "push");
+    return grows ? "" : member_in(members_of_lists, name);
+  }
+  if (value.string()) return member_in(members_of_texts, name);
+  const ScriptDict* dict = value.dictionary();
+  if (!dict) return "";
+  if (find_in(*dict, ScriptValue(std::string(name)))) return fmt::format("; write d[\"{}\"]", name);
+  return member_in(members_of_dicts, name);
+}
 
 std::string python_name_advice(std::string_view name) {
   for (const PythonName& each : python_names)

@@ -16,6 +16,7 @@
 #include "shell/script/constant_values.h"
 #include "shell/script/methods.h"
 #include "shell/script/python_names.h"
+#include "stdlib/python_modules.h"
 #include "stdlib/surface.h"
 #include "support/render.h"
 #include "support/suggest.h"
@@ -310,7 +311,9 @@ void ScriptState::unknown_name(const std::string& name, Span span) {
   const auto op = exact_operator(name);
   std::string advice = python_name_advice(name);
   const bool known = !advice.empty();
-  if (!known) advice = op ? fmt::format("; the operator is R.{}", *op) : foreign_word_advice(name);
+  if (const std::string_view module = instead_of_python_module(name); !known && !module.empty())
+    advice = fmt::format("; {}", module);
+  if (advice.empty()) advice = op ? fmt::format("; the operator is R.{}", *op) : foreign_word_advice(name);
   if (advice.empty()) advice = did_you_mean(name, candidates);
   if (advice.empty()) advice = foreign_page_advice(name);
   if (const Command* command = find_command(name); command && !known && !(command->surfaces & in_scripts))

@@ -22,7 +22,7 @@ class Equality {
     poll_interrupt(span_);
     if (a.tensor() || b.tensor()) {
       fail(ErrorClass::Type, span_, "script.tensor_equality",
-           "'==' and '!=' are not defined on tensors; use R.equal or allclose");
+           "'==' and '!=' are not defined on tensors; use R.equal or allclose, or numbers by t.item()");
     }
     if (a.is_number() && b.is_number()) return compare_numbers(a, b) == 0;
     if (a.kind().index() != b.kind().index())

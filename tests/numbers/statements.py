@@ -158,6 +158,9 @@ def functions():
     yield "def matmul(a, b):\n    return [[sum([x * y for x, y in zip(row, col)]) for col in zip(*b)] for row in a]\n\nprint(matmul([[1, 2], [3, 4]], [[5, 6], [7, 8]]))"
     yield "def collatz(n):\n    steps = [n]\n    while n > 1:\n        n = 3 * n + 1 if n % 2 else n // 2\n        steps.append(n)\n    return steps\n\nprint(collatz(6), max(collatz(27)), len(collatz(27)))"
     yield "def partial(f, *first):\n    return lambda *more: f(*first, *more)\n\nprint(partial(max, 5)(3, 9), partial(lambda a, b, c: (a, b, c), 1, 2)(3))"
+    yield "print(1, 'a', [2], sep='-', end='!\\n', flush=True)\nprint(*'abc', sep='')\nprint()\nprint(end='')"
+    yield "d = {}\nd[1, 2] = 3\nd['k'] = {'n': 0}\nd['k']['n'] += 2\nd |= {'z': 1}\nprint(d, (1, 2) in d, d[1, 2], dict(zip('ab', (1, 2)), c=3))"
+    yield "groups = {}\nfor w in ['a', 'bb', 'c']:\n    groups.setdefault(len(w), [])\n    groups[len(w)].append(w)\nprint(groups)"
     yield "table = {'add': lambda a, b: a + b, 'mul': lambda a, b: a * b}\nprint([f(3, 4) for f in table.values()], table['mul'](5, 6))"
 
 

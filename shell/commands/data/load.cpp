@@ -35,6 +35,9 @@ constexpr Option options[] = {
      in_scripts},
     {"sep", OptionKind::Text, "found in the first line", "what stands between the cells of a CSV file", 0,
      in_scripts},
+    {"header", OptionKind::Flag, "whether a cell of it is no number",
+     "True, False: the first line of a CSV file has the names of the columns, or their first values", 0,
+     in_scripts},
     {"matrix", OptionKind::Flag, "", "a CSV file with a header as one matrix of numbers", 0, in_scripts},
     {"tree", OptionKind::Flag, "",
      "entries of a file as the tree that was saved: \"params.w\" is [\"params\"][\"w\"], and \"states.0\", … are a "
@@ -42,7 +45,8 @@ constexpr Option options[] = {
      0, in_scripts},
     {"bytes", OptionKind::Flag, "", "the bytes of any file, as a tensor of uint8", 0, in_scripts},
 };
-constexpr std::string_view csv_options[] = {"target", "columns", "dtype", "fill", "words", "sep", "matrix"};
+constexpr std::string_view csv_options[] = {"target", "columns", "dtype",  "fill",
+                                            "words",  "sep",     "header", "matrix"};
 
 constexpr Example examples[] = {
     {"relish load weights.npz", "p = load(\"weights.npz\")"},
@@ -139,6 +143,7 @@ CsvOptions csv_options_of(const Invocation& invocation) {
   if (invocation.given("dtype")) {
     result.dtype = dtype_of_value(invocation.text("dtype"), invocation.span_of("dtype"));
   }
+  if (invocation.given("header")) result.header = invocation.flag("header");
   result.columns = invocation.names("columns");
   result.targets = invocation.names("target");
   for (const std::string_view option : {"columns", "target"}) {
@@ -173,8 +178,8 @@ ScriptValue load_csv(const Invocation& invocation, const std::string& path) {
     return ScriptValue::tuple({ScriptValue(std::move(inputs)), ScriptValue(std::move(targets))});
   }
   if (matrix || (csv.columns.empty() && !csv.fill && csv.fill_of.empty() && csv.words_of.empty() &&
-                 !csv_has_header(path, csv.separator)))
-    return read_csv(path, csv.dtype.value_or(DType::Float32), csv.separator).values;
+                 !csv.header.value_or(csv_has_header(path, csv.separator))))
+    return read_csv(path, csv.dtype.value_or(DType::Float32), csv.separator, csv.header).values;
   std::vector<CsvColumn> columns = read_csv_columns(path, csv);
   tell_notes(invocation, path, columns);
   return value_of_columns(path, std::move(columns));

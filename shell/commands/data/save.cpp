@@ -170,10 +170,11 @@ void save_value(const Invocation& invocation, const std::string& path) {
     add_leaves(invocation, "", value, leaves);
     const bool known = ends(".npz") || ends(".safetensors") || ends(".npy");
     if (!known) {
+      const bool torch = ends(".pt") || ends(".pth") || ends(".bin") || ends(".ckpt") || ends(".pkl");
       fail(ErrorClass::Usage, invocation.span, "save.extension",
            fmt::format("save: '{}' has no known extension for {}; expected .npz, .safetensors, .npy, .csv or "
-                       ".tsv for tensors, .json for numbers, strs, lists and dicts",
-                       printable(path), describe(value)));
+                       ".tsv for tensors, .json for numbers, strs, lists and dicts{}",
+                       printable(path), describe(value), torch ? "; PyTorch reads .safetensors too" : ""));
     }
     const std::string form = form_of_tree(value);
     if (!form.empty()) return save_with_form(invocation, path, leaves, form);

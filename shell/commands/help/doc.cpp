@@ -8,9 +8,11 @@
 #include "shell/commands/subject.h"
 #include "shell/commands/word_pages.h"
 #include "shell/script/builtins.h"
+#include "shell/script/python_names.h"
 #include "stdlib/catalog_doc.h"
 #include "stdlib/foreign_names.h"
 #include "stdlib/op_doc.h"
+#include "stdlib/python_modules.h"
 #include "support/render.h"
 #include "support/suggest.h"
 
@@ -129,6 +131,10 @@ ScriptValue run(Invocation& invocation) {
     return fmt::format("{} is here {}", printable(name), *constant);
   if (const auto instead = written_instead(word))
     return fmt::format("{}: nothing here does what it does", printable(name));
+  if (const std::string_view instead = instead_of_python_module(name); !instead.empty())
+    return fmt::format("{} is no module here; {}", printable(name), instead);
+  if (const std::string advice = python_name_advice(name); !advice.empty())
+    return fmt::format("{} is no built-in here{}", printable(name), advice);
   if (const std::string found = search(name); !found.empty())
     return fmt::format("nothing is called '{}'; of it speak{}", printable(name), found);
   std::vector<std::string> names = op_names();

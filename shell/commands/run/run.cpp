@@ -106,8 +106,14 @@ ScriptValue run_script(Invocation& invocation) {
     workspace.run("<-e>", invocation.text("execute"));
     return {};
   }
-  if (invocation.files.size() != 1)
-    fail(ErrorClass::Usage, {}, "run.file", "run takes one script, '-' or -e TEXT");
+  if (invocation.files.size() != 1) {
+    const std::string other = invocation.files.empty() ? "" : invocation.files.back();
+    const bool value = invocation.files.size() > 1 && other.find('=') != other.npos;
+    fail(ErrorClass::Usage, {}, "run.file",
+         fmt::format(
+             "run takes one script, '-' or -e TEXT{}",
+             value ? fmt::format("; an argument of the script is given by --set {}", printable(other)) : ""));
+  }
   const std::string& path = invocation.files.front();
   ScriptOptions options;
   options.confined = true;

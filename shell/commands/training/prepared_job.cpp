@@ -107,6 +107,17 @@ std::optional<TrainOptions::ScheduleLength> length_of_schedule(const Invocation&
   return TrainOptions::ScheduleLength{printable(invocation.text("schedule")), steps};
 }
 
+// Whether each epoch takes the rows in an order of its own; a word of the command line says so by its text.
+bool shuffles(const Invocation& invocation) {
+  const ScriptValue* value = invocation.find("shuffle");
+  if (!value) return true;
+  if (const bool* flag = value->as<bool>()) return *flag;
+  const std::string* text = value->string();
+  if (text && (*text == "True" || *text == "true")) return true;
+  if (text && (*text == "False" || *text == "false")) return false;
+  invocation.misuse("shuffle", fmt::format("found {}; expected True or False", brief_text(*value)));
+}
+
 // What a job is told, but for its data and start values.
 TrainOptions job_options(const Invocation& invocation) {
   if (invocation.given("steps") && invocation.given("epochs")) {
@@ -122,6 +133,7 @@ TrainOptions job_options(const Invocation& invocation) {
   wanted.accumulate = at_least_one(invocation, "accumulate", invocation.integer("accumulate", 1));
   wanted.seed = static_cast<std::uint64_t>(
       invocation.integer("seed", static_cast<std::int64_t>(invocation.session.settings().seed)));
+  wanted.shuffle = shuffles(invocation);
   wanted.parameters_place = invocation.span_of("params");
   wanted.batch_size_place = invocation.span_of("batch_size");
   wanted.log_every = job_interval(invocation, "log_every", wanted.log_every);

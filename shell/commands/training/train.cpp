@@ -46,6 +46,8 @@ constexpr Option options[] = {
      "batches of a step: their gradients are joined as if they were one batch"},
     {"seed", OptionKind::Integer, "that of the session, 0", "seed of initial values and of the order of rows",
      0, in_scripts},
+    {"shuffle", OptionKind::Text, "True",
+     "False: the rows of each epoch in the order of the data, as of a series in time"},
     {"validation", OptionKind::Value, "",
      "data that are looked at after every epoch, as `data`; or the share of its rows that is kept for it, such "
      "as 0.1"},

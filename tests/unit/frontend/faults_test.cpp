@@ -50,7 +50,7 @@ constexpr FaultyText relax_faults[] = {
      "3:10 TypeError found 'not' on R.Tensor((4,), dtype=\"float32\"); expected bool scalars or 0-d bool "
      "tensors\n"},
     {"return +x", "3:10 TypeError found '+' on R.Tensor((4,), dtype=\"float32\"); write the operand alone\n"},
-    {"return ~x", "3:10 TypeError found '~' on R.Tensor((4,), dtype=\"float32\"); use R.bitwise_not\n"},
+    {"return ~x", "3:10 TypeError found '~' on R.Tensor((4,), dtype=\"float32\"); write R.bitwise_not(x)\n"},
     {"return x and x",
      "3:10 TypeError found 'and' on R.Tensor((4,), dtype=\"float32\"); expected bool scalars or 0-d bool "
      "tensors\n"},
@@ -130,7 +130,7 @@ constexpr FaultyText relax_faults[] = {
     {"return R.add(*x)", "3:17 TypeError found a starred argument; expected each one written out\n"},
     {"return R.shape([1.5])", "3:18 TypeError found a dimension of dtype float64; expected int64\n"},
     {"return R.shape([n])",
-     "3:19 TypeError found 'n', which no dimension introduces; expected a dimension \"n\" of its own\n"},
+     "3:19 TypeError found 'n', which no dimension introduces; expected a dimension \"n\" of its own, in quotes\n"},
     {"return R.str(3)", "3:10 TypeError found the number 3 in R.str; expected a string\n"},
     {"return R.dtype(\"float31\")",
      "3:18 TypeError found the dtype 'float31', which is unknown; did you mean 'float32'?\n"},
@@ -142,8 +142,8 @@ constexpr FaultyText relax_faults[] = {
      "3:10 TypeError found 3 arguments of R.const; expected a value and a dtype\n"},
     {"return R.const(1, foo=2)", "3:21 TypeError R.const has no argument 'foo'\n"},
     {"return x < i < x",
-     "3:10 TypeError less: x1 has dtype float32 and x2 has dtype int32, expected the same\n"
-     "3:14 TypeError less: x1 has dtype int32 and x2 has dtype float32, expected the same\n"},
+     "3:10 TypeError less: x1 has dtype float32 and x2 has dtype int32, expected the same; cast one with astype\n"
+     "3:14 TypeError less: x1 has dtype int32 and x2 has dtype float32, expected the same; cast one with astype\n"},
     {"return x in i", "3:12 TypeError found 'in' on tensors; expected an operator of R\n"},
     {"return (x, x) + x",
      "3:10 TypeError add: x1 has type R.Tuple(R.Tensor((4,), dtype=\"float32\"), R.Tensor((4,), "
@@ -252,7 +252,7 @@ constexpr FaultyText prim_func_faults[] = {
      "3:28 TypeError found the number 5; expected a dtype such as \"float32\"\n"},
     {"B = T.alloc_buffer(dtype=\"int32\")", "3:3 TypeError the buffer 'B' is given no shape\n"},
     {"B = T.alloc_buffer((-4,))",
-     "3:23 TypeError found the dimension -4; expected one that is not negative\n"},
+     "3:23 TypeError found the dimension -4; expected one that is not negative, or a symbol such as \"n\"\n"},
     {"B = T.alloc_buffer((1.5,))",
      "3:23 TypeError found a dimension of dtype float32; expected an integer\n"},
     {"B = T.match_buffer(n, (4,))",
@@ -386,7 +386,7 @@ constexpr FaultyText module_faults[] = {
     {"@R.function\ndef f(x: R.Tensor(ndim=\"a\")):\n  return x",
      "2:24 TypeError found the string \"a\" as a rank; expected a number up to 32\n"},
     {"@R.function\ndef f(x: R.Tensor((-4,))):\n  return x",
-     "2:20 TypeError found the dimension -4; expected one that is not negative\n"},
+     "2:20 TypeError found the dimension -4; expected one that is not negative, or a symbol such as \"n\"\n"},
     {"@R.function\ndef f(x: R.Tensor((1.5,))):\n  return x",
      "2:20 TypeError found a dimension of dtype float64; expected int64\n"},
     {"@R.function\ndef f(x: R.Tensor((\"n m\",))):\n  return x",

@@ -323,14 +323,16 @@ TEST_CASE("symbolic dimensions") {
   CHECK(type("x: R.Tensor(ndim=2, dtype=\"float32\")",
              "  n, m = T.int64(), T.int64()\n  y = R.match_cast(x, R.Tensor((n, m), \"float32\"))\n  return "
              "R.permute_dims(y)") == "R.Tensor(dtype=\"float32\", ndim=2)");
-  CHECK(type("x: R.Tensor((\"n + 1\",), \"float32\")", "  return x") ==
-        "2:21 TypeError found 'n', which no dimension introduces; expected a dimension \"n\" of its own\n");
+  CHECK(
+      type("x: R.Tensor((\"n + 1\",), \"float32\")", "  return x") ==
+      "2:21 TypeError found 'n', which no dimension introduces; expected a dimension \"n\" of its own, in quotes\n");
   CHECK(type("x: R.Tensor((\"n + 1\",), \"float32\")", "  n = T.int64()\n  return x") ==
         "3:3 TypeError the dimension 'n' cannot be found when the function runs; expected it alone in the "
         "type of a "
         "parameter or of R.match_cast\n");
-  CHECK(type("x: R.Tensor((k,), \"float32\")", "  return x") ==
-        "2:20 TypeError found 'k', which no dimension introduces; expected a dimension \"k\" of its own\n");
+  CHECK(
+      type("x: R.Tensor((k,), \"float32\")", "  return x") ==
+      "2:20 TypeError found 'k', which no dimension introduces; expected a dimension \"k\" of its own, in quotes\n");
 }
 
 TEST_CASE("faults of Relax functions, with their places") {
@@ -344,13 +346,14 @@ TEST_CASE("faults of Relax functions, with their places") {
         "3:6 TypeError found the type R.Tensor((2, 4), dtype=\"float32\") for 'a'; its value has type "
         "R.Tensor((2, 3), "
         "dtype=\"float32\")\n  note 3:36 this has type R.Tensor((2, 3), dtype=\"float32\")\n");
-  CHECK(body_errors("return x == y") == "3:12 TypeError found '==' on tensors; use R.equal\n");
+  CHECK(body_errors("return x == y") == "3:12 TypeError found '==' on tensors; write R.equal(x, y)\n");
   CHECK(
       body_errors("return x @ y") ==
       "3:10 TypeError matmul: x1 of shape (2, 3) and x2 of shape (2, 3) do not multiply: 3 columns against 2 "
       "rows\n");
-  CHECK(body_errors("return i + 1.5") ==
-        "3:14 TypeError found the number 1.5 beside a tensor of int32; expected an integer\n");
+  CHECK(
+      body_errors("return i + 1.5") ==
+      "3:14 TypeError found the number 1.5 beside a tensor of int32; expected an integer, or the tensor cast by astype\n");
   CHECK(body_errors("return x[0]") ==
         "3:10 TypeError found [] on a tensor in an R.function, which takes fields of tuples only; "
         "write R.take(x, 0, axis=0)\n");

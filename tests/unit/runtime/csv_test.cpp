@@ -225,6 +225,28 @@ TEST_CASE("missing cells are refused or filled") {
   CHECK(columns[2].words == std::vector<std::string>{"0", "x", "y"});
 }
 
+TEST_CASE("words with commas that are no numbers stay words, and one column of several is noted") {
+  TemporaryFolder folder;
+  const auto read = [&](std::string_view bytes, const CsvOptions& options = {}) {
+    return read_csv_columns(folder.put("w.csv", bytes), options);
+  };
+  for (const char* word : {"a, b", "1,2,3", "0,5x", ",", "1,000,00", "1,000,x00"}) {
+    INFO(word);
+    CHECK(read(fmt::format("a,b\n\"{}\",2\n", word))[0].words == std::vector<std::string>{word});
+  }
+  CsvOptions words;
+  words.words_of = {{"a", {"1,000"}}};
+  CHECK(read("a,b\n\"1,000\",2\n", words)[0].values.get_int(0) == 0);
+  CHECK(read("a|b\n1|2\n")[0].note.find("sep=\"|\" makes several of it") != std::string::npos);
+  CHECK(read("a|b\n1\n")[0].note.empty());
+  CHECK(read("a|b,c\nx,2\n")[0].note.empty());
+  CsvOptions fill_word;
+  fill_word.fill = "none";
+  const auto towns = read("town,b\n,1\nUlm,2\n", fill_word);
+  CHECK(towns[0].words == std::vector<std::string>{"Ulm", "none"});
+  CHECK(towns[0].values.get_int(0) == 1);
+}
+
 TEST_CASE("cells that do not fit their column are told by line, column and name") {
   TemporaryFolder folder;
   const auto told = [&](std::string_view bytes, const CsvOptions& options = {}) {
@@ -234,8 +256,34 @@ TEST_CASE("cells that do not fit their column are told by line, column and name"
     return message.starts_with(start) ? message.substr(start.size()) : message;
   };
   CHECK(told("a\n1\nx\n") == "line 3, column 1: 'x' in 'a', a column of numbers; expected a number (byte 4)");
-  CHECK(told("a;b\n1,5;2\n") ==
-        "line 2, column 1: '1,5' in 'a'; numbers are written with a decimal point (byte 4)");
+  CHECK(
+      told("a;b\n1,5;2\n") ==
+      "line 2, column 1: '1,5' in 'a'; numbers are written with a decimal point and without commas (byte 4)");
+  for (const char* number : {"1,000", "12,345,678.5", "-1,5", "1,5"}) {
+    INFO(number);
+    CHECK(told(fmt::format("a,b\n\"{}\",2\n", number)).find("words={\"a\": […]} takes them as words") !=
+          std::string::npos);
+  }
+  // The first missing cell of a column speaks for the others; what stands for it is of its kind.
+  CHECK(told("a,b\n1,\n,2\n,3\n4,\n") ==
+        "line 2, column 2: missing value of 'b'; fill= says what stands for such cells, columns= leaves the "
+        "column out (byte 6)");
+  try {
+    read_csv_columns(folder.file("bad.csv"), {});
+    FAIL("is accepted");
+  } catch (const Failure& failure) {
+    REQUIRE(failure.diagnostics().size() == 2);
+    CHECK(failure.diagnostics()[1].message.starts_with("line 3, column 1: missing value of 'a'"));
+  }
+  CsvOptions filled;
+  filled.fill = "mean";
+  for (const char* text : {"a,b\n1,2\n,3\n", "a,b\n,3\n1,2\n"}) {
+    CHECK(told(text, filled) ==
+          "fill: 'mean' stands for the missing cells of 'a', a column of numbers; expected a number");
+  }
+  CHECK(told("gr\xf6\xdf"
+             "e,b\n1,2\n") == "line 1: the bytes are no UTF-8; save the file as UTF-8 (byte 2)");
+  CHECK(told("a,b\nx\xff,2\n") == "line 2: the bytes are no UTF-8; save the file as UTF-8 (byte 5)");
   CHECK(
       told("a;b\n1;2\n1,5;3\n") ==
       "line 3, column 1: '1,5' in 'a', a column of numbers; expected a number with a decimal point (byte 8)");

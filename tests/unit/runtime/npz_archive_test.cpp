@@ -146,6 +146,7 @@ TEST_CASE("npz: each refusal has its rule") {
     CHECK(rule([](Entries& e, ArchiveEnd&) { e[0].method = 12; }) == "DataError: npz.method");
     CHECK(rule([](Entries& e, ArchiveEnd&) { e[0].crc = 0; }) == "DataError: npz.checksum");
     CHECK(rule([](Entries& e, ArchiveEnd&) { e[0].name = "a.txt"; }) == "DataError: npz.entry");
+    CHECK(rule([](Entries& e, ArchiveEnd&) { e[1].name = "model/data.pkl"; }) == "DataError: file.format");
     CHECK(rule([](Entries& e, ArchiveEnd&) { e[0].content += "x"; }) == "DataError: npz.size");
     CHECK(rule([](Entries& e, ArchiveEnd&) { e[0].content.pop_back(); }) == "DataError: npz.size");
     CHECK(rule([](Entries& e, ArchiveEnd&) { e[0].content = "PK"; }) == "DataError: file.truncated");

@@ -308,7 +308,7 @@ TEST_CASE("names of other libraries in functions are answered too", "[shell]") {
   };
   CHECK(told("x.clamp(min=0)").ends_with("; write R.maximum(x, 0)"));
   CHECK(told("torch.topk(x, 2, dim=1)").ends_with("; write R.topk(x, 2, axis=1)"));
-  CHECK(told("np.sum(x, axis=0)").ends_with("; did you mean 'R.sum'?"));
+  CHECK(told("np.sum(x, axis=0)").find("; write R.sum(x, axis=0), whose dtype is x's") != std::string::npos);
   CHECK(told("F.relu(x)").ends_with("; did you mean 'R.nn.relu'?"));
   CHECK(told("max(x, 0.0)").ends_with("; write R.maximum(x, 0.0)"));
   CHECK(told("max(x)").ends_with("; did you mean 'R.max'?"));
