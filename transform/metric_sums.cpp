@@ -13,7 +13,7 @@ namespace relish {
 namespace {
 
 const Attributes along_classes = {{"axis", Attribute(AttributeList{Attribute(std::int64_t{1})})}};
-const Attributes along_rows = {{"axis", Attribute(AttributeList{Attribute(std::int64_t{0})})}};
+const Attributes over_rows = {{"axis", Attribute(AttributeList{Attribute(std::int64_t{0})})}};
 
 const TensorType* shaped(const Expr& value) {
   const TensorType* type = value.type().tensor();
@@ -206,10 +206,10 @@ class MetricWriter {
     const std::vector<Scalar> table = {dims.front(), Scalar(*width)};
     const Expr wanted = wide(shaped_as(targets_.front(), table));
     const Expr left = call("subtract", {wanted, wide(shaped_as(predictions_, table))});
-    const Expr mean = call("mean", {wanted}, along_rows);
+    const Expr mean = call("mean", {wanted}, over_rows);
     const Expr away = call("subtract", {wanted, mean});
-    return {count({dims.front()}), call("sum", {call("multiply", {left, left})}, along_rows), mean,
-            call("sum", {call("multiply", {away, away})}, along_rows)};
+    return {count({dims.front()}), call("sum", {call("multiply", {left, left})}, over_rows), mean,
+            call("sum", {call("multiply", {away, away})}, over_rows)};
   }
 
   // A number of the batch counts for each of its rows.
