@@ -50,26 +50,26 @@ Trainer::Trainer(Evaluator& evaluator, TrainingProgram program, DataSet data, Tr
   if (steps_.options().validation) {
     const bool has_loss =
         std::any_of(metrics.begin(), metrics.end(), [](const Metric& metric) { return metric.is_loss(); });
-    validation_specs_ = metrics;
+    validation_.specs = metrics;
     if (!has_loss && !steps_.program().loss.empty())
-      validation_specs_.insert(validation_specs_.begin(), Metric("loss"));
+      validation_.specs.insert(validation_.specs.begin(), Metric("loss"));
   }
   // Every epoch has its loss without that.
   for (const Metric& metric : metrics)
-    if (!metric.is_loss()) training_specs_.push_back(metric);
-  for (const Metric& metric : training_specs_) training_metrics_.push_back(metric.name);
-  for (const Metric& metric : validation_specs_) validation_metrics_.push_back(metric.name);
+    if (!metric.is_loss()) training_.specs.push_back(metric);
+  for (const Metric& metric : training_.specs) training_.names.push_back(metric.name);
+  for (const Metric& metric : validation_.specs) validation_.names.push_back(metric.name);
   if (const auto& stopping = steps_.options().early_stopping) {
-    const auto known = std::find(validation_metrics_.begin(), validation_metrics_.end(), stopping->metric);
-    if (known == validation_metrics_.end()) {
+    const auto known = std::find(validation_.names.begin(), validation_.names.end(), stopping->metric);
+    if (known == validation_.names.end()) {
       fail(ErrorClass::Usage, {}, "train.early_stopping",
            fmt::format("early_stopping: '{}' is no metric of the validation data; they are {}",
-                       stopping->metric, fmt::join(validation_metrics_, ", ")));
+                       stopping->metric, fmt::join(validation_.names, ", ")));
     }
   }
-  if (const auto sums = steps_.function().sums_of_metrics()) totals_.emplace(training_specs_, *sums);
+  if (const auto sums = steps_.function().sums_of_metrics()) training_.totals.emplace(training_.specs, *sums);
   state_ = steps_.initial_state();
-  steps_.check_values(state_, training_specs_, validation_specs_);
+  steps_.check_values(state_, training_.specs, validation_.specs);
   const TensorsByName values = steps_.values_by_name(state_);
   check_labels(evaluator, steps_.program(), values, steps_.data());
   if (const auto& validation = steps_.options().validation)
@@ -126,12 +126,12 @@ EpochReport Trainer::finish_epoch(const StepReport& step) {
   report.loss =
       state_.epoch_loss_sum / static_cast<double>(steps_.order().rows_per_epoch() - state_.skipped_rows);
   const double before = steady_seconds();
-  if (totals_)
-    report.metrics = totals_->values(state_.metric_sums);
-  else if (!training_metrics_.empty())
-    report.metrics = steps_.metrics_over(state_, steps_.data(), training_specs_);
+  if (training_.totals)
+    report.metrics = training_.totals->values(state_.metric_sums);
+  else if (!training_.names.empty())
+    report.metrics = steps_.metrics_over(state_, steps_.data(), training_.specs);
   if (steps_.options().validation)
-    report.validation = steps_.metrics_over(state_, *steps_.options().validation, validation_specs_);
+    report.validation = steps_.metrics_over(state_, *steps_.options().validation, validation_.specs);
   pace_.validation += steady_seconds() - before;
   return report;
 }
@@ -139,7 +139,7 @@ EpochReport Trainer::finish_epoch(const StepReport& step) {
 // By the first metric that was asked for, else by the loss.
 bool Trainer::is_best(const Metrics& validation) {
   const Metric& metric =
-      steps_.options().metrics.empty() ? validation_specs_.front() : steps_.options().metrics.front();
+      steps_.options().metrics.empty() ? validation_.specs.front() : steps_.options().metrics.front();
   const double value = validation.at(metric.name);
   if (std::isnan(value)) return false;
   const bool less_is_better = metric.less_is_better;
@@ -183,7 +183,7 @@ void Trainer::tell(TrainingObserver& observer, const LoopActions& actions, std::
     if (epoch.validation) look_for_end(*epoch.validation);
     state_.epochs_told = whole_epochs();
     actions.log(report, &epoch);
-    if (epoch.validation && !validation_specs_.empty() && is_best(*epoch.validation)) actions.save_best();
+    if (epoch.validation && !validation_.specs.empty() && is_best(*epoch.validation)) actions.save_best();
   }
   observer.on_epoch(epoch);
   if (const std::string why = early_stop(); !why.empty()) observer.on_note("stopped early: " + why);
@@ -202,7 +202,7 @@ void Trainer::look_for_end(const Metrics& validation) {
   if (!stopping) return;
   const double value = validation.at(stopping->metric);
   auto& seen = state_.stopping;
-  const auto metric = std::find_if(validation_specs_.begin(), validation_specs_.end(),
+  const auto metric = std::find_if(validation_.specs.begin(), validation_.specs.end(),
                                    [&](const Metric& each) { return each.name == stopping->metric; });
   const double gain = !seen ? 0 : metric->less_is_better ? seen->best - value : value - seen->best;
   if (!seen && !std::isnan(value)) {
@@ -332,7 +332,7 @@ void Trainer::do_one(TrainingObserver& observer, const LoopActions& actions, boo
     return;
   }
   const std::optional<double> gradient_norm = done.results.gradient_norm;
-  if (totals_) totals_->add(done.results.metric_sums, state_.metric_sums);
+  if (training_.totals) training_.totals->add(done.results.metric_sums, state_.metric_sums);
   take_over(std::move(done.results), state_);
   look_for_zero_gradients(done.no_change);
   state_.loss = done.loss;
@@ -363,7 +363,7 @@ void Trainer::do_steps(TrainingObserver& observer, const LoopActions& actions) {
     return;
   }
   pace_.look_at(count, steady_seconds() - began - done->seconds_compiling);
-  if (totals_) totals_->add(done->results.metric_sums, state_.metric_sums);
+  if (training_.totals) training_.totals->add(done->results.metric_sums, state_.metric_sums);
   take_over(std::move(done->results), state_);
   look_for_zero_gradients(done->no_change);
   std::vector<DoneStep> told;

@@ -55,8 +55,8 @@ class Trainer {
   // Why early stopping has ended the job, as a clause; empty when it has not.
   std::string early_stop() const;
   // Metrics that an epoch brings, by name.
-  const std::vector<std::string>& training_metrics() const { return training_metrics_; }
-  const std::vector<std::string>& validation_metrics() const { return validation_metrics_; }
+  const std::vector<std::string>& training_metrics() const { return training_.names; }
+  const std::vector<std::string>& validation_metrics() const { return validation_.names; }
   // All parameters of the model that have a value, trained or given, in its order.
   NamedTensors named_parameters(TrainingSteps::Which which = TrainingSteps::Which::Judged) const;
   const std::optional<Failure>& interrupt() const { return interrupt_; }
@@ -91,9 +91,12 @@ class Trainer {
 
   TrainingSteps steps_;
   TrainingState state_;
-  std::vector<Metric> training_specs_, validation_specs_;
-  std::vector<std::string> training_metrics_, validation_metrics_;  // their names
-  std::optional<MetricTotals> totals_;  // of the training rows, where the steps tell them
+  struct MetricsOfRows {
+    std::vector<Metric> specs;
+    std::vector<std::string> names;
+    std::optional<MetricTotals> totals = std::nullopt;  // where the steps tell them
+  };
+  MetricsOfRows training_, validation_;
   // Of the last step; and whether steps are given the state's tensors.
   bool zero_gradients_ = false, gives_ = false;
   // Why the loop ended, and why the last step that was left out was.

@@ -59,7 +59,12 @@ Type extra_type(const LossEntry& entry, const std::string& name, const TensorTyp
   if (!predictions.shape || predictions.shape->empty()) {
     TensorType type = predictions;
     type.dtype = dtype;
-    if (per_class) type.shape.reset(), type.rank = 1;
+    if (per_class) {
+      type.shape.reset();
+      type.rank = 1;
+    } else if (type.rank > 0) {
+      --type.rank;
+    }
     return type;
   }
   std::vector<Scalar> dims = *predictions.shape;

@@ -31,6 +31,14 @@ bool has_key(const RoleSignature& roles, const EpochOptions& options) {
 // Whether a step goes over several batches.
 bool has_parts(const EpochOptions& options) { return options.accumulate > 1; }
 
+// How many sums a batch tells of metrics; none where it tells none, or nobody asks for each.
+std::optional<Scalar> sums_of_metrics(const Function& step, const RoleSignature& roles,
+                                      const EpochOptions& options) {
+  const std::optional<std::size_t> at = roles.result(Role::Metrics);
+  if (!options.each || !at) return std::nullopt;
+  return step.result_type.tuple()->fields[*at].tensor()->shape->front();
+}
+
 class EpochWriter {
  public:
   EpochWriter(Module& module, const EpochOptions& options)
@@ -206,7 +214,7 @@ class EpochWriter {
         loop.initial.push_back(zeros_of_steps(builder_, steps_, dtype, "gradient_norms"));
         names.emplace_back("gradient_norms");
       }
-      if (const auto sums = sums_of_metrics()) {
+      if (const auto sums = sums_of_metrics(*held_, roles_, options_)) {
         loop.initial.push_back(
             builder_.call("zeros", {shape_literal({Scalar(steps_) * Scalar(options_.accumulate), *sums})},
                           {{"dtype", Attribute(DType::Float64)}}, "metrics"));
@@ -281,7 +289,7 @@ class EpochWriter {
       tell(fault, "faults");
     }
     if (tells_norms()) tell(field(done, Role::GradientNorm, "gradient_norm"), "gradient_norms");
-    if (sums_of_metrics()) tell(field(done, Role::Metrics, "metrics"), "metrics");
+    if (sums_of_metrics(*held_, roles_, options_)) tell(field(done, Role::Metrics, "metrics"), "metrics");
     return results;
   }
 
@@ -334,15 +342,9 @@ class EpochWriter {
     }
     if (tells_norms())
       results.push_back(stored(Expr(carried[told++]), done.gradient_norm, round, "gradient_norms"));
-    if (sums_of_metrics()) results.push_back(stored_of_parts(Expr(carried[told++]), done.metrics, "metrics"));
+    if (sums_of_metrics(*held_, roles_, options_))
+      results.push_back(stored_of_parts(Expr(carried[told++]), done.metrics, "metrics"));
     return results;
-  }
-
-  // How many sums a batch tells of metrics; none without them.
-  std::optional<Scalar> sums_of_metrics() const {
-    const std::optional<std::size_t> at = roles_.result(Role::Metrics);
-    if (!options_.each || !at) return std::nullopt;
-    return held_->result_type.tuple()->fields[*at].tensor()->shape->front();
   }
 
   bool tells_norms() const { return options_.each && roles_.result(Role::GradientNorm).has_value(); }
@@ -405,7 +407,7 @@ class EpochWriter {
         made_roles_.results.push_back({role});
       };
       if (tells_norms()) tell(Role::GradientNorms);
-      if (sums_of_metrics()) tell(Role::Metrics);
+      if (sums_of_metrics(*held_, roles_, options_)) tell(Role::Metrics);
     } else {
       results = {builder_.call("divide", {fields[kept_], fields[kept_ + 1]}, {}, "mean_loss")};
       made_roles_.results = {{Role::Loss}};

@@ -12,7 +12,7 @@
 namespace relish {
 namespace {
 
-const Attributes along_classes = {{"axis", Attribute(AttributeList{Attribute(std::int64_t{1})})}};
+const Attributes over_classes = {{"axis", Attribute(AttributeList{Attribute(std::int64_t{1})})}};
 const Attributes over_rows = {{"axis", Attribute(AttributeList{Attribute(std::int64_t{0})})}};
 
 const TensorType* shaped(const Expr& value) {
@@ -114,7 +114,7 @@ class MetricWriter {
     Expr place, is_number;
   };
   Greatest greatest_of(const Expr& values) {
-    const Expr most = call("max", {values}, along_classes);
+    const Expr most = call("max", {values}, over_classes);
     return {call("argmax", {values}, {{"axis", Attribute(std::int64_t{1})}}), call("equal", {most, most})};
   }
 
@@ -169,12 +169,12 @@ class MetricWriter {
     if (!has_labels() || metric.k > *classes()) return {};
     const Labelled of = labelled();
     const Expr values = wide(predictions_);
-    Attributes kept = along_classes;
+    Attributes kept = over_classes;
     kept.emplace_back("keepdims", Attribute(true));
     const Expr own = call("sum", {call("where", {of.is_label, values, number(0)})}, kept);
     const Expr equal_before = call("logical_and", {call("equal", {values, own}), of.before});
     const Expr before = call("logical_or", {call("greater", {values, own}), equal_before});
-    const Expr rank = call("sum", {wide(before)}, along_classes);
+    const Expr rank = call("sum", {wide(before)}, over_classes);
     const Expr right = call("logical_and", {call("less", {rank, number(static_cast<double>(metric.k))}),
                                             greatest_of(predictions_).is_number});
     return over_places(right, targets_.front(), metric);
@@ -185,7 +185,7 @@ class MetricWriter {
     const Labelled of = labelled();
     const Expr likelihood =
         call("nn.log_softmax", {wide(predictions_)}, {{"axis", Attribute(std::int64_t{1})}});
-    const Expr own = call("sum", {call("where", {of.is_label, likelihood, number(0)})}, along_classes);
+    const Expr own = call("sum", {call("where", {of.is_label, likelihood, number(0)})}, over_classes);
     return over_places(call("negative", {own}), targets_.front(), metric);
   }
 

@@ -52,7 +52,7 @@ class Net:
 x = rand((1000, 64), seed=1)
 y = R.argmax(rand((1000, 10), seed=2), axis=1)
 t = train(Net.main, data=(x, y), loss="cross_entropy", optimizer="adam(lr=0.001)", schedule="cosine(warmup=20)",
-          validation=(x, y), metrics=["accuracy"], epochs=arg("epochs", 60), batch_size=32, log_every=7,
+          validation=(x, y), metrics=["accuracy", "perplexity", "top_k(k=2)"], epochs=arg("epochs", 60), batch_size=32, log_every=7,
           average=0.98, early_stopping=f"accuracy(patience={arg('patience', 1000)}, min_delta={arg('least', 0.0)})",
           groups={"b*": {"lr": 0.002}}, clip_norm=1.0, prepare=Net.shaken, precision=arg("precision", "bf16"),
           accumulate=arg("accumulate", 1))

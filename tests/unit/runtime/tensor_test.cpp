@@ -101,14 +101,11 @@ std::string flags_of_memory(const void* address) {
 }  // namespace
 
 TEST_CASE("the system is asked for large pages where a tensor is large") {
-  const auto flags_at_middle = [](const Tensor& tensor) {
-    return flags_of_memory(static_cast<const char*>(tensor.data()) + tensor.byte_size() / 2);
-  };
-  const Tensor small = Tensor::zeros(DType::Float32, {1 << 16}),
-               large = Tensor::zeros(DType::Float32, {5 << 20});
-  if (flags_at_middle(large).empty()) return;  // a system that tells nothing
-  CHECK(flags_at_middle(large).find(" hg ") != std::string::npos);
-  CHECK(flags_at_middle(small).find(" hg ") == std::string::npos);
+  const Tensor large = Tensor::zeros(DType::Float32, {5 << 20});
+  const std::string flags = flags_of_memory(static_cast<const char*>(large.data()) + large.byte_size() / 2);
+  if (flags.empty()) return;  // a system that tells nothing
+  INFO(flags);
+  CHECK(flags.find(" hg ") != std::string::npos);
 }
 
 TEST_CASE("every dtype has a name, a size and its DLPack codes") {
