@@ -8,6 +8,7 @@
 
 #include "ir/nodes/builder.h"
 #include "ir/rewriting/expr_mapper.h"
+#include "ir/rewriting/regions.h"
 #include "ir/rewriting/rewrite.h"
 #include "transform/outer_vars.h"
 #include "transform/rebuild.h"
@@ -29,16 +30,15 @@ class SizesNamed final : public ExprMapper {
   void map_binding(const Binding& binding, bool dataflow, std::vector<Binding>& into) override {
     // Before values that hold bodies, so that each use is behind the cast.
     if (takes_sizes(binding))
-      for (const Var& var : outer_vars(binding.value())) name_sizes(var, dataflow, binding.span, into);
+      for (const Var& var : taking(binding.value())) name_sizes(var, dataflow, binding.span, into);
     Binding mapped = map(binding);
     // What is made of named sizes may have known ones itself.
     auto* plain = std::get_if<VarBinding>(&mapped.kind);
-    if (plain && is_open(plain->var.type()) && !is_open(plain->value.type()) &&
+    if (plain && !binding.annotated && is_open(plain->var.type()) && !is_open(plain->value.type()) &&
         plain->value.type().tensor()) {
       const Var known(plain->var.name(), plain->value.type(), plain->var.dataflow(), plain->var.span());
       named_.insert_or_assign(plain->var.id(), Expr(known));
       plain->var = known;
-      mapped.annotated = false;
     }
     into.push_back(std::move(mapped));
   }
@@ -47,6 +47,16 @@ class SizesNamed final : public ExprMapper {
   static bool takes_sizes(const Binding& binding) {
     const Expr& value = binding.value();
     return std::holds_alternative<VarBinding>(binding.kind) && !is_leaf(value) && !value.as<TupleGet>();
+  }
+
+  // What a loop begins with is handed on; what its body takes from around it is not.
+  static std::vector<Var> taking(const Expr& value) {
+    if (!value.as<Loop>()) return outer_vars(value);
+    std::vector<Var> taken;
+    for (const Var& var : vars_of(*value.as<Loop>()->body).free) taken.push_back(var);
+    if (const RegionPtr& condition = value.as<Loop>()->condition)
+      for (const Var& var : vars_of(*condition).free) taken.push_back(var);
+    return taken;
   }
 
   void name_sizes(const Var& used, bool dataflow, Span span, std::vector<Binding>& into) {
