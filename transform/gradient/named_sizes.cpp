@@ -28,6 +28,7 @@ class SizesNamed final : public ExprMapper {
 
  private:
   void map_binding(const Binding& binding, bool dataflow, std::vector<Binding>& into) override {
+    if (const auto* loop = binding.value().as<Loop>(); loop && loop->condition) leave_alone(*loop->condition);
     // Before values that hold bodies, so that each use is behind the cast.
     if (takes_sizes(binding))
       for (const Var& var : taking(binding.value())) name_sizes(var, dataflow, binding.span, into);
@@ -41,6 +42,12 @@ class SizesNamed final : public ExprMapper {
       plain->var = known;
     }
     into.push_back(std::move(mapped));
+  }
+
+  // What a while asks is an expression, and nothing is differentiated there.
+  void leave_alone(const Region& condition) {
+    for (const Var& param : condition.params) alone_.insert(param.id());
+    for (const Binding& each : all_bindings(condition.blocks)) alone_.insert(each.var().id());
   }
 
   // What only hands a value on needs no sizes; a cast of the text names them itself.
@@ -60,6 +67,7 @@ class SizesNamed final : public ExprMapper {
   }
 
   void name_sizes(const Var& used, bool dataflow, Span span, std::vector<Binding>& into) {
+    if (alone_.contains(used.id())) return;
     const auto known = named_.find(used.id());
     const Var var = known == named_.end() ? used : *known->second.as_var();
     if (!is_open(var.type())) return;
@@ -92,6 +100,7 @@ class SizesNamed final : public ExprMapper {
 
   FunctionBuilder names_;
   std::unordered_map<std::uint64_t, Expr> named_;  // by variable of the text: what its uses take
+  std::unordered_set<std::uint64_t> alone_;        // what conditions of loops bind
   std::vector<std::vector<std::uint64_t>> scopes_;
 };
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <unordered_set>
 
 #include "ir/rewriting/regions.h"
@@ -63,20 +64,22 @@ struct LoopRange {
     if (!loop.index.defined()) return std::nullopt;
     const auto begin = known_bound(loop.begin, job), end = known_bound(loop.end, job),
                step = known_bound(loop.step, job);
-    if (!begin || !end || !step || step->as_int().value_or(0) <= 0) return std::nullopt;
+    if (!begin || !end || !step || step->as_int().value_or(0) == 0) return std::nullopt;
     return LoopRange{*begin, *end, *step};
   }
 
   // The index that stands at the same place from the other end.
   Scalar mirrored(const ScalarVar& index) const {
-    const Scalar last = begin + floor_div(end - begin - Scalar(1), step) * step;
+    const Scalar last = begin + floor_div(end - begin - towards(), step) * step;
     return canonical(begin + last - use(index));
   }
+  // 1, or -1 where the index falls.
+  Scalar towards() const { return Scalar(step.as_int().value() > 0 ? 1 : -1); }
   // How many rounds came before the one with this index.
   Scalar place(const Scalar& index) const { return canonical(floor_div(index - begin, step)); }
 
   Scalar rounds(const GradientJob& job) const {
-    const Scalar count = canonical(floor_div(end - begin + step - Scalar(1), step));
+    const Scalar count = canonical(floor_div(end - begin + step - towards(), step));
     RangeProver prover;
     std::vector<ScalarVar> sizes;
     collect_vars(count, sizes);
@@ -93,12 +96,15 @@ struct RowsOf {
   std::optional<std::size_t> begins;
 };
 
-// A value of a round that the next one begins with, as (a leaf of) that parameter of the body, which is kept:
-// the way back has it from the round that it comes from, and first from behind the loop.
+// A value of a round that the next one begins with, as (a leaf of) that parameter of the body. The parameter
+// is kept, or a field of it that a round takes: the way back has the value from the round that it went to,
+// and first from behind the loop.
 struct HandedBack {
   Var value;
   std::size_t param;
-  std::vector<int> path;
+  std::vector<int> path;  // in what the loop gives
+  Var kept;
+  std::vector<int> rest;  // in that
 };
 
 // What the rounds of a loop keep.
@@ -157,11 +163,22 @@ class HandedOn {
       made_.insert(binding.var().id());
     }
     for (const Var& var : kept) kept_.insert(var.id());
+    for (std::size_t i = 0; i < loop.body->params.size(); ++i)
+      places_.emplace(loop.body->params[i].id(), std::pair(i, std::vector<int>{}));
+    for (const Binding& binding : ahead) {
+      const auto* field = binding.value().as<TupleGet>();
+      const Var* whole = field ? field->tuple.as_var() : nullptr;
+      const auto place = whole ? places_.find(whole->id()) : places_.end();
+      if (place == places_.end()) continue;
+      auto [param, path] = place->second;
+      path.push_back(field->index);
+      if (kept_.contains(binding.var().id())) fields_.emplace(std::pair(param, path), binding.var());
+      places_.emplace(binding.var().id(), std::pair(param, std::move(path)));
+    }
   }
 
   std::vector<HandedBack> run() {
-    for (std::size_t i = 0; i < loop_.body->params.size(); ++i)
-      if (kept_.contains(loop_.body->params[i].id())) look_at(loop_.body->results[i], i, {});
+    for (std::size_t i = 0; i < loop_.body->params.size(); ++i) look_at(loop_.body->results[i], i, {});
     return std::move(found_);
   }
 
@@ -169,7 +186,11 @@ class HandedOn {
   void look_at(const Expr& leaf, std::size_t param, std::vector<int> path) {
     const Var* var = leaf.as_var();
     if (var && made_.contains(var->id()) && kept_.contains(var->id()) && fits(*var, param, path)) {
-      if (taken_.insert(var->id()).second) found_.push_back({*var, param, path});
+      std::vector<int> rest;
+      const std::optional<Var> from = kept_at(param, path, rest);
+      // A field that is handed on from elsewhere is no value of its own.
+      if (from && !places_.contains(var->id()) && taken_.insert(var->id()).second)
+        found_.push_back({*var, param, path, *from, rest});
       return;
     }
     const auto made = var ? made_by_.find(var->id()) : made_by_.end();
@@ -183,6 +204,18 @@ class HandedOn {
     }
   }
 
+  // What is kept of the parameter there: itself, or the field at the path or around it.
+  std::optional<Var> kept_at(std::size_t param, std::vector<int> path, std::vector<int>& rest) const {
+    for (;;) {
+      const Var& whole = loop_.body->params[param];
+      if (path.empty()) return kept_.contains(whole.id()) ? std::optional(whole) : std::nullopt;
+      if (const auto field = fields_.find(std::pair(param, path)); field != fields_.end())
+        return field->second;
+      rest.insert(rest.begin(), path.back());
+      path.pop_back();
+    }
+  }
+
   // Of one type in the round, at its begin, before the loop and behind it.
   bool fits(const Var& var, std::size_t param, const std::vector<int>& path) const {
     return same_type(type_at(loop_.body->params[param].type(), path), var.type()) &&
@@ -191,6 +224,8 @@ class HandedOn {
 
   const Loop& loop_;
   std::unordered_map<std::uint64_t, Expr> made_by_;
+  std::unordered_map<std::uint64_t, std::pair<std::size_t, std::vector<int>>> places_;  // of fields taken
+  std::map<std::pair<std::size_t, std::vector<int>>, Var> fields_;                      // kept ones
   std::unordered_set<std::uint64_t> made_, kept_, taken_;
   std::vector<HandedBack> found_;
 };
@@ -415,7 +450,7 @@ Expr Reverse::loop_back(const Binding& binding, const Loop& loop, LoopBack& way,
   builder_.begin_block(false);
   VarMap vars;
   Expr rest;
-  if (kept.stack) rest = popped(Expr(params.back()), kept.on_stack, "tape", vars, builder_);
+  if (kept.stack) rest = popped(Expr(params.back()), kept.on_stack, "tape", vars, builder_, scalars);
   auto table = kept.tables.begin();
   const Scalar index = kept.range ? kept.range->mirrored(back.index) : Scalar();
   for (const RowsOf& rows : kept.in_rows) {
@@ -429,7 +464,7 @@ Expr Reverse::loop_back(const Binding& binding, const Loop& loop, LoopBack& way,
   for (std::size_t k = 0; k < handed.size(); ++k) vars.insert_or_assign(kept.handed[k].value.id(), handed[k]);
   std::vector<Expr> next = replayed(kept.cut, way.body, vars, scalars, builder_);
   for (const HandedBack& each : kept.handed)
-    next.push_back(leaf_at(vars.at(loop.body->params[each.param].id()), each.path, builder_));
+    next.push_back(leaf_at(vars.at(each.kept.id()), each.rest, builder_));
   if (kept.stack) next.push_back(rest);
   back.body = std::make_shared<const Region>(closed_region(builder_, std::move(next)));
   builder_.begin_block(false);
