@@ -26,7 +26,17 @@ struct Precision {
   double step, narrow, rtol, atol;
 };
 Precision precision_of(DType dtype) {
-  return dtype == DType::Float64 ? Precision{1e-3, 4e-6, 1e-5, 1e-7} : Precision{1e-2, 2e-3, 1e-2, 1e-3};
+  switch (dtype) {
+    case DType::Float64:
+      return {1e-3, 4e-6, 1e-5, 1e-7};
+    case DType::Float32:
+      return {1e-2, 2e-3, 1e-2, 1e-3};
+    // Steps of many roundings, which a sum with an argument keeps.
+    case DType::Float16:
+      return {1.0 / 16, 1.0 / 32, 1e-2, 1e-3};
+    default:
+      return {1.0 / 8, 1.0 / 16, 1e-2, 1e-3};  // bfloat16
+  }
 }
 
 // Half of the distance between 1 and the next number.
@@ -219,7 +229,7 @@ class Check {
     for (const Tensor& result : results) {
       const Tensor weight = cotangent(result.dtype(), result.shape());
       for (std::int64_t i = 0; i < result.size(); ++i)
-        rounding_ += unit_roundoff(result.dtype()) * std::abs(result.get_double(i) * weight.get_double(i));
+        rounding_ += roundoff(result.dtype()) * std::abs(result.get_double(i) * weight.get_double(i));
       mixed = mixed || result.dtype() != results.front().dtype();
       weights_.emplace_back(weight);
       checked.params.emplace_back(builder.fresh_name("ct"), type_of(weights_.back()));
@@ -251,6 +261,12 @@ class Check {
     Module with_check = module_;
     with_check.set(std::make_shared<const Function>(std::move(checked)));
     whole_ = std::make_shared<const Module>(std::move(with_check));
+  }
+
+  // Of results that 16 bits were computed with: those rounded before.
+  double roundoff(DType dtype) const {
+    const bool narrow = size_of(dtype_) == 2;
+    return narrow ? std::max(unit_roundoff(dtype), unit_roundoff(dtype_)) : unit_roundoff(dtype);
   }
 
   double loss(const Leaf& leaf, const std::vector<double>& direction, double step) {
@@ -319,8 +335,10 @@ class Check {
     const auto five_point = [&](double h) {
       return (at(-2 * h) - 8 * at(-h) + 8 * at(h) - at(2 * h)) / (12 * h);
     };
-    // What a quotient over the step is wrong by when each result is rounded once.
-    const auto rounding = [&](double step) { return 2 * rounding_ / step; };
+    // What a quotient over the step is wrong by when each result is rounded once, and, with arguments of 16
+    // bits, what was stepped to.
+    const double stepped = size_of(dtype_) == 2 ? unit_roundoff(dtype_) * std::abs(analytic) : 0;
+    const auto rounding = [&](double step) { return 2 * (rounding_ + stepped * (scale + 2 * step)) / step; };
     const auto close = [&](double numeric, double step) {
       return std::abs(numeric - analytic) <=
              precision.rtol * std::abs(numeric) + precision.atol + rounding(step);

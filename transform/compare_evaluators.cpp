@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "ir/calls/entry.h"
 #include "ir/nodes/builder.h"
@@ -18,6 +19,7 @@
 #include "runtime/format.h"
 #include "support/failure.h"
 #include "support/interrupt.h"
+#include "transform/rebuild.h"
 
 namespace relish {
 namespace {
@@ -104,12 +106,13 @@ class Comparison {
     if (!found) return;
     std::unordered_map<std::uint64_t, Value> known;
     for (std::size_t i = 0; i < arguments.size(); ++i) known[made.function.params[i].id()] = arguments[i];
+    const std::unordered_map<std::uint64_t, int> unseen = classes_of_unseen(made);
     for (std::size_t i = 0; i < made.bindings.size() && !result_.first; ++i) {
       const Binding& binding = made.bindings[i];
       poll_interrupt(binding.span);
       const Expr& value = binding.value();
       whole_ = {binding.var().name(), source.name, value.span().known() ? value.span() : binding.span};
-      const int allowed = class_of_value(value);
+      const int allowed = class_beside(value, unseen);
       loosest_ = std::max(loosest_, allowed);
       ++compared_;
       const auto* operation = value.as<OpCall>();
@@ -147,6 +150,8 @@ class Comparison {
     for (const Binding& binding : made.function.blocks.front().bindings) {
       const Var& old = binding.var();
       const Var var(old.name(), old.type(), false, old.span());
+      // A nested function may call itself by its variable.
+      if (binding.value().as<FunctionExpr>()) given.insert_or_assign(old.id(), Expr(var));
       Binding copy = binding;
       if (const auto* match = std::get_if<MatchCast>(&binding.kind))
         copy.kind = MatchCast{var, substitute(match->value, given), match->type};
@@ -181,6 +186,26 @@ class Comparison {
     if (value.as<FunctionCall>() || value.as<If>() || value.as<Loop>() || value.as<PackedCall>())
       return class_of_models;
     return class_of_bits;
+  }
+
+  // Of values that are not looked at, as a loop's with a stack: they are computed on both sides, and what is
+  // taken out of them may differ as they may.
+  std::unordered_map<std::uint64_t, int> classes_of_unseen(const ObservedFunction& made) const {
+    std::unordered_set<std::uint64_t> seen;
+    for (const Binding& binding : made.bindings) seen.insert(binding.var().id());
+    std::unordered_map<std::uint64_t, int> classes;
+    for (const Binding& binding : made.function.blocks.front().bindings)
+      if (!seen.contains(binding.var().id()))
+        classes.emplace(binding.var().id(), class_beside(binding.value(), classes));
+    return classes;
+  }
+  int class_beside(const Expr& value, const std::unordered_map<std::uint64_t, int>& unseen) const {
+    int loosest = class_of_value(value);
+    if (unseen.empty()) return loosest;
+    for (const Var& used : used_vars(value))
+      if (const auto found = unseen.find(used.id()); found != unseen.end())
+        loosest = std::max(loosest, found->second);
+    return loosest;
   }
 
   static std::vector<Value> values_of(const std::vector<Expr>& leaves,

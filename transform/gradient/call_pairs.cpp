@@ -115,21 +115,20 @@ std::vector<Var> kept_values(const BothWays& ways) {
   return kept;
 }
 
-// Whether the types of the values tell all sizes that the way back mentions.
-bool tell_all_sizes(const BothWays& ways, const std::vector<Var>& values) {
-  SymbolList told, mentioned;
+// The sizes that the way back mentions, and those that the types of the values tell.
+SymbolList mentioned_sizes(const BothWays& ways, const std::vector<Var>& values) {
+  SymbolList mentioned;
+  for (const Var& var : values) mentioned.add_mentioned(var.type());
+  add_mentioned_in(ways.backward, mentioned);
+  return mentioned;
+}
+SymbolList told_sizes(const BothWays& ways, const std::vector<Var>& values) {
+  SymbolList told;
   for (const Var& var : values) told.add_determined(var.type());
   for (const Var& var : ways.cotangents) told.add_determined(var.type());
-  for (const Var& var : values) mentioned.add_mentioned(var.type());
-  for (const Binding& binding : ways.backward) {
-    mentioned.add_mentioned(binding.var().type());
-    for_each_expr(binding.value(), [&](const Expr& expr) {
-      mentioned.add_mentioned(expr.type());
-      if (const auto* scalar = expr.as<ScalarValueExpr>()) mentioned.add_mentioned(scalar->value);
-      if (const auto* shape = expr.as<ShapeLiteral>())
-        for (const Scalar& dim : shape->dims) mentioned.add_mentioned(dim);
-    });
-  }
+  return told;
+}
+bool tells_all(const SymbolList& told, const SymbolList& mentioned) {
   return std::all_of(mentioned.vars().begin(), mentioned.vars().end(),
                      [&](const ScalarVar& var) { return told.contains(var); });
 }
@@ -360,7 +359,12 @@ void CallPairs::make_halves(const Function& function, CallPair& pair, const std:
   }
   std::vector<Var> told = taken;
   told.insert(told.end(), kept.begin(), kept.end());
-  if (!tell_all_sizes(ways, told)) taken = ways.params;
+  const SymbolList mentioned = mentioned_sizes(ways, told);
+  if (!tells_all(told_sizes(ways, told), mentioned)) {
+    taken = ways.params;
+    told.insert(told.end(), taken.begin(), taken.end());
+    for (const Var& var : size_tellers(ways.forward, mentioned, told_sizes(ways, told))) kept.push_back(var);
+  }
   for (const Var& var : taken)
     pair.params.push_back(static_cast<std::size_t>(std::find(ways.params.begin(), ways.params.end(), var) -
                                                    ways.params.begin()));

@@ -9,6 +9,7 @@
 #include "ir/operators/op.h"
 #include "ir/operators/value_marks.h"
 #include "ir/rewriting/regions.h"
+#include "ir/rewriting/rewrite.h"
 #include "transform/gradient/checkpoints.h"
 #include "transform/outer_vars.h"
 #include "transform/rebuild.h"
@@ -103,12 +104,28 @@ class Cutter {
       if (binding.value().as<If>() || binding.value().as<Loop>()) taken_apart_.insert(binding.var().id());
       made.again.push_back(binding);
     }
+    keep_sizes(back, made);
     return made;
   }
 
  private:
   bool is_again(const Binding& binding) const {
     return marked_.contains(binding.var().id()) || is_cheap(binding, own_);
+  }
+
+  // Sizes that a cast names on the way there are told by what is kept.
+  void keep_sizes(const Region& back, Cut& made) {
+    const auto casts = [](const Binding& each) { return std::holds_alternative<MatchCast>(each.kind); };
+    if (std::none_of(ahead_.begin(), ahead_.end(), casts)) return;
+    SymbolList mentioned, told;
+    add_mentioned_in(all_bindings(back.blocks), mentioned);
+    for (const Expr& result : back.results) mentioned.add_mentioned(result.type());
+    add_mentioned_in(made.again, mentioned);
+    for (const Var& var : made.kept) {
+      mentioned.add_mentioned(var.type());
+      told.add_determined(var.type());
+    }
+    for (const Var& var : size_tellers(ahead_, mentioned, told)) keep(var, made);
   }
 
   // What stands between marks is computed again: what that takes is needed in its place.
@@ -159,6 +176,37 @@ class Cutter {
 Cut cut_between(const std::vector<Var>& params, const std::vector<Binding>& ahead, const Region& back,
                 Keeping keeping) {
   return Cutter(params, ahead, keeping).cut(back);
+}
+
+std::vector<Var> size_tellers(const std::vector<Binding>& ahead, const SymbolList& mentioned,
+                              const SymbolList& told) {
+  std::vector<Var> tellers;
+  SymbolList known = told;
+  for (const Binding& binding : ahead) {
+    const auto* cast = std::get_if<MatchCast>(&binding.kind);
+    if (!cast) continue;
+    SymbolList named;
+    named.add_determined(cast->type);
+    const bool tells = std::any_of(named.vars().begin(), named.vars().end(), [&](const ScalarVar& symbol) {
+      return mentioned.contains(symbol) && !known.contains(symbol);
+    });
+    if (!tells) continue;
+    tellers.push_back(cast->var);
+    known.add_all(named.vars());
+  }
+  return tellers;
+}
+
+void add_mentioned_in(const std::vector<Binding>& bindings, SymbolList& into) {
+  for (const Binding& binding : bindings) {
+    into.add_mentioned(binding.var().type());
+    for_each_expr(binding.value(), [&](const Expr& expr) {
+      into.add_mentioned(expr.type());
+      if (const auto* scalar = expr.as<ScalarValueExpr>()) into.add_mentioned(scalar->value);
+      if (const auto* shape = expr.as<ShapeLiteral>())
+        for (const Scalar& dim : shape->dims) into.add_mentioned(dim);
+    });
+  }
 }
 
 bool can_repeat(const Binding& binding) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ir/nodes/expr.h"
+#include "ir/scalars/symbols.h"
 
 namespace relish {
 
@@ -22,6 +23,12 @@ enum class Keeping : std::uint8_t { Dear, Little };
 // uses variables of both.
 Cut cut_between(const std::vector<Var>& params, const std::vector<Binding>& ahead, const Region& back,
                 Keeping keeping = Keeping::Dear);
+// Variables of the bindings, each of a cast that names sizes which are mentioned and which nothing else
+// tells.
+std::vector<Var> size_tellers(const std::vector<Binding>& ahead, const SymbolList& mentioned,
+                              const SymbolList& told);
+// Adds the symbols that the expressions of the bindings mention.
+void add_mentioned_in(const std::vector<Binding>& bindings, SymbolList& into);
 // Those that can be computed again where as little as can be is kept.
 bool can_repeat(const Binding& binding);
 

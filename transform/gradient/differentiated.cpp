@@ -28,7 +28,7 @@ bool is_differentiable(const Type& type) {
 }  // namespace
 
 DifferentiatedFunction::DifferentiatedFunction(const Module& module, const Function& function)
-    : source(function), job(module), pairs_(job) {
+    : source(function), job(module, function), pairs_(job) {
   job.pairs = &pairs_;
   body = copy_body(job, source, builder);
   for (const Var& param : body.params) params_by_name_[param.name()] = Expr(param);

@@ -26,6 +26,29 @@ std::vector<GradientLine> GradientPass::account(const GradientOptions& options) 
   return account.lines();
 }
 
+namespace {
+
+// The value with the sizes of the type, which are known by now.
+Expr as_result(const Expr& value, const Type& type, FunctionBuilder& builder) {
+  if (same_type(value.type(), type)) return value;
+  if (const TupleType* fields = type.tuple()) {
+    std::vector<Expr> values;
+    for (std::size_t i = 0; i < fields->fields.size(); ++i) {
+      const Expr field = builder.emit(tuple_get(value, static_cast<int>(i), builder.origin()), "lv");
+      values.push_back(as_result(field, fields->fields[i], builder));
+    }
+    return builder.emit(tuple(std::move(values), builder.origin()), "lv");
+  }
+  if (!type.tensor()) return value;
+  Binding cast;
+  cast.kind = MatchCast{Var(builder.fresh_name("lv"), type, true, builder.origin()), value, type};
+  cast.span = builder.origin();
+  builder.append(cast);
+  return Expr(cast.var());
+}
+
+}  // namespace
+
 void GradientPass::write_adjoint(const GradientOptions& options) {
   subject_.choose(options.wrt, false);
   const Expr target = subject_.scalar_target(options.target);
@@ -48,8 +71,11 @@ void GradientPass::write_vjp(const DerivativeOptions& options) {
   subject_.require_rules({result}, Way::Back);
   forward(result);
   std::vector<Var> params = subject_.body.params;
-  params.emplace_back(subject_.builder.fresh_name("ct"), result.type(), false, subject_.source.span);
-  reverse_.seed(result, reverse_.as_adjoint(Expr(params.back())));
+  // Callers know the sizes that the text tells, not those that the body names.
+  const Var given(subject_.builder.fresh_name("ct"), subject_.source.result_type, false,
+                  subject_.source.span);
+  params.push_back(given);
+  reverse_.seed(result, reverse_.as_adjoint(as_result(given, result.type(), subject_.builder)));
   reverse_.backward();
   close("_vjp", std::move(params));
 }

@@ -12,12 +12,19 @@
 
 namespace relish {
 
-GradientJob::GradientJob(const Module& source) : module(source), user_gradients_(user_gradients(source)) {
-  PlainFunctions plain = with_plain_calls(source);
-  plain_ = std::move(plain.bodies);
-  for (const FunctionPtr& function : plain.added) {
-    lifted_.push_back(function->name);
-    module.set(function);
+GradientJob::GradientJob(const Module& source, const Function& function)
+    : module(source), user_gradients_(user_gradients(source)) {
+  Module forms = source;
+  const FunctionPtr known = source.function(function.name);
+  if (known.get() != &function) {
+    forms.set(std::make_shared<const Function>(function));
+    plain_.emplace(function.name, forms.function(function.name));
+  }
+  PlainFunctions plain = with_plain_calls(forms);
+  for (const auto& [name, body] : plain.bodies) plain_.insert_or_assign(name, body);
+  for (const FunctionPtr& each : plain.added) {
+    lifted_.push_back(each->name);
+    module.set(each);
   }
 }
 

@@ -20,7 +20,8 @@ class CallPairs;
 class PathAccount;
 
 struct GradientJob {
-  explicit GradientJob(const Module& source);
+  // `function` is to be differentiated: of the module, or another form of the one of its name.
+  GradientJob(const Module& source, const Function& function);
   GradientJob(const GradientJob&) = delete;
   GradientJob& operator=(const GradientJob&) = delete;
 

@@ -52,19 +52,19 @@ Expr pushed(const Expr& stack, const std::vector<Var>& values, const std::string
 }
 
 Expr popped(const Expr& stack, const std::vector<Var>& values, const std::string& hint, VarMap& vars,
-            FunctionBuilder& builder) {
+            FunctionBuilder& builder, const ScalarMap& scalars) {
   const Span span = builder.origin();
   const Expr both = builder.emit(op_call("stack.pop", {stack}, {}, span), "lv");
   const Expr rest = builder.emit(tuple_get(both, 0, span), hint);
   const Expr top = builder.emit(tuple_get(both, 1, span), "lv");
   for (std::size_t i = 0; i < values.size(); ++i) {
     const Expr field = tuple_get(top, static_cast<int>(i), span);
-    const bool open = !same_type(field.type(), values[i].type());
+    const Type type = substitute(values[i].type(), scalars);
+    const bool open = !same_type(field.type(), type);
     Expr value = builder.emit(field, open ? "lv" : values[i].name());
     if (open) {
       Binding cast;
-      cast.kind = MatchCast{Var(builder.fresh_name(values[i].name()), values[i].type(), false, span), value,
-                            values[i].type()};
+      cast.kind = MatchCast{Var(builder.fresh_name(values[i].name()), type, false, span), value, type};
       cast.span = span;
       builder.append(cast);
       value = Expr(cast.var());

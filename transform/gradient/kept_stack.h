@@ -17,8 +17,8 @@ Expr empty_stack(const Type& type, const std::string& hint, FunctionBuilder& bui
 // The stack with a tuple of the values on its top.
 Expr pushed(const Expr& stack, const std::vector<Var>& values, const std::string& hint,
             FunctionBuilder& builder);
-// The stack without its top; `vars` receives what stands for the values now.
+// The stack without its top; `vars` receives what stands for the values now, in sizes as `scalars` have them.
 Expr popped(const Expr& stack, const std::vector<Var>& values, const std::string& hint, VarMap& vars,
-            FunctionBuilder& builder);
+            FunctionBuilder& builder, const ScalarMap& scalars = {});
 
 }  // namespace relish

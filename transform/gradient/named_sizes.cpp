@@ -8,6 +8,7 @@
 
 #include "ir/nodes/builder.h"
 #include "ir/rewriting/expr_mapper.h"
+#include "ir/rewriting/regions.h"
 #include "ir/rewriting/rewrite.h"
 #include "transform/outer_vars.h"
 #include "transform/rebuild.h"
@@ -27,20 +28,26 @@ class SizesNamed final : public ExprMapper {
 
  private:
   void map_binding(const Binding& binding, bool dataflow, std::vector<Binding>& into) override {
+    if (const auto* loop = binding.value().as<Loop>(); loop && loop->condition) leave_alone(*loop->condition);
     // Before values that hold bodies, so that each use is behind the cast.
     if (takes_sizes(binding))
-      for (const Var& var : outer_vars(binding.value())) name_sizes(var, dataflow, binding.span, into);
+      for (const Var& var : taking(binding.value())) name_sizes(var, dataflow, binding.span, into);
     Binding mapped = map(binding);
     // What is made of named sizes may have known ones itself.
     auto* plain = std::get_if<VarBinding>(&mapped.kind);
-    if (plain && is_open(plain->var.type()) && !is_open(plain->value.type()) &&
+    if (plain && !binding.annotated && is_open(plain->var.type()) && !is_open(plain->value.type()) &&
         plain->value.type().tensor()) {
       const Var known(plain->var.name(), plain->value.type(), plain->var.dataflow(), plain->var.span());
       named_.insert_or_assign(plain->var.id(), Expr(known));
       plain->var = known;
-      mapped.annotated = false;
     }
     into.push_back(std::move(mapped));
+  }
+
+  // What a while asks is an expression, and nothing is differentiated there.
+  void leave_alone(const Region& condition) {
+    for (const Var& param : condition.params) alone_.insert(param.id());
+    for (const Binding& each : all_bindings(condition.blocks)) alone_.insert(each.var().id());
   }
 
   // What only hands a value on needs no sizes; a cast of the text names them itself.
@@ -49,7 +56,18 @@ class SizesNamed final : public ExprMapper {
     return std::holds_alternative<VarBinding>(binding.kind) && !is_leaf(value) && !value.as<TupleGet>();
   }
 
+  // What a loop begins with is handed on; what its body takes from around it is not.
+  static std::vector<Var> taking(const Expr& value) {
+    if (!value.as<Loop>()) return outer_vars(value);
+    std::vector<Var> taken;
+    for (const Var& var : vars_of(*value.as<Loop>()->body).free) taken.push_back(var);
+    if (const RegionPtr& condition = value.as<Loop>()->condition)
+      for (const Var& var : vars_of(*condition).free) taken.push_back(var);
+    return taken;
+  }
+
   void name_sizes(const Var& used, bool dataflow, Span span, std::vector<Binding>& into) {
+    if (alone_.contains(used.id())) return;
     const auto known = named_.find(used.id());
     const Var var = known == named_.end() ? used : *known->second.as_var();
     if (!is_open(var.type())) return;
@@ -82,6 +100,7 @@ class SizesNamed final : public ExprMapper {
 
   FunctionBuilder names_;
   std::unordered_map<std::uint64_t, Expr> named_;  // by variable of the text: what its uses take
+  std::unordered_set<std::uint64_t> alone_;        // what conditions of loops bind
   std::vector<std::vector<std::uint64_t>> scopes_;
 };
 

@@ -6,6 +6,7 @@
 #include "ir/nodes/builder.h"
 #include "ir/rewriting/expr_mapper.h"
 #include "ir/rewriting/rewrite.h"
+#include "transform/dead_code.h"
 #include "transform/gradient/copies.h"
 #include "transform/inline_calls.h"
 #include "transform/lift_bodies.h"
@@ -123,7 +124,8 @@ void name_callees(Module& module) {
     if (!held || !has_function_values(**held)) continue;
     const FunctionPtr function = *held;
     const FunctionPtr named = CalleesNamed(*function).map(function);
-    if (named != function) module.functions.replace(i, named);
+    // A function that was a value for its calls alone is none without what held it.
+    if (named != function) module.functions.replace(i, eliminate_dead_bindings(named));
   }
 }
 

@@ -125,12 +125,19 @@ std::vector<Binding> computed_again(const std::vector<Binding>& ahead, const std
     for (const Var& var : vars) live.insert(var.id());
   };
   for (const Expr& result : results) need(used_vars(result));
-  std::vector<const Binding*> kept;
+  ValueIds taken_apart;  // ifs and loops: what they give is taken apart behind them, all of it
   for (auto it = back.rbegin(); it != back.rend(); ++it) {
     const bool effects = has_effects(it->value()) || std::holds_alternative<MatchCast>(it->kind);
     if (!effects && !live.contains(it->var().id())) continue;
+    live.insert(it->var().id());
+    if (it->value().as<If>() || it->value().as<Loop>()) taken_apart.insert(it->var().id());
     need(used_vars(it->value()));
-    kept.push_back(&*it);
+  }
+  std::vector<const Binding*> kept;
+  for (auto it = back.rbegin(); it != back.rend(); ++it) {
+    const auto* field = it->value().as<TupleGet>();
+    const Var* whole = field ? field->tuple.as_var() : nullptr;
+    if (live.contains(it->var().id()) || (whole && taken_apart.contains(whole->id()))) kept.push_back(&*it);
   }
   names.begin_block(false);
   Recomputation recomputation(ahead, again, names);

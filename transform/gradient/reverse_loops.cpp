@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <unordered_set>
 
 #include "ir/rewriting/regions.h"
@@ -63,20 +64,22 @@ struct LoopRange {
     if (!loop.index.defined()) return std::nullopt;
     const auto begin = known_bound(loop.begin, job), end = known_bound(loop.end, job),
                step = known_bound(loop.step, job);
-    if (!begin || !end || !step || step->as_int().value_or(0) <= 0) return std::nullopt;
+    if (!begin || !end || !step || step->as_int().value_or(0) == 0) return std::nullopt;
     return LoopRange{*begin, *end, *step};
   }
 
   // The index that stands at the same place from the other end.
   Scalar mirrored(const ScalarVar& index) const {
-    const Scalar last = begin + floor_div(end - begin - Scalar(1), step) * step;
+    const Scalar last = begin + floor_div(end - begin - towards(), step) * step;
     return canonical(begin + last - use(index));
   }
+  // 1, or -1 where the index falls.
+  Scalar towards() const { return Scalar(step.as_int().value() > 0 ? 1 : -1); }
   // How many rounds came before the one with this index.
   Scalar place(const Scalar& index) const { return canonical(floor_div(index - begin, step)); }
 
   Scalar rounds(const GradientJob& job) const {
-    const Scalar count = canonical(floor_div(end - begin + step - Scalar(1), step));
+    const Scalar count = canonical(floor_div(end - begin + step - towards(), step));
     RangeProver prover;
     std::vector<ScalarVar> sizes;
     collect_vars(count, sizes);
@@ -93,12 +96,24 @@ struct RowsOf {
   std::optional<std::size_t> begins;
 };
 
+// A value of a round that the next one begins with, as (a leaf of) that parameter of the body. The parameter
+// is kept, or a field of it that a round takes: the way back has the value from the round that it went to,
+// and first from behind the loop.
+struct HandedBack {
+  Var value;
+  std::size_t param;
+  std::vector<int> path;  // in what the loop gives
+  Var kept;
+  std::vector<int> rest;  // in that
+};
+
 // What the rounds of a loop keep.
 struct KeptRounds {
   Cut cut;
   std::optional<LoopRange> range;
   std::vector<RowsOf> in_rows;
   std::vector<Var> on_stack;
+  std::vector<HandedBack> handed;
   bool stack = false;        // there is one
   std::vector<Expr> tables;  // behind the way there: by leaf of in_rows, in order
   Expr tape;                 // the stack behind it
@@ -133,6 +148,88 @@ std::vector<std::size_t> told_by_results(const Loop& loop, const Cut& cut,
   return told;
 }
 
+const Type& type_at(const Type& type, const std::vector<int>& path) {
+  const Type* at = &type;
+  for (const int index : path) at = &at->tuple()->fields[static_cast<std::size_t>(index)];
+  return *at;
+}
+
+// Values among `kept` that a round hands on in a parameter that is kept too. `made_by`: tuples of the round.
+class HandedOn {
+ public:
+  HandedOn(const Loop& loop, const std::vector<Binding>& ahead, const std::vector<Var>& kept) : loop_(loop) {
+    for (const Binding& binding : ahead) {
+      if (binding.value().as<TupleExpr>()) made_by_.emplace(binding.var().id(), binding.value());
+      made_.insert(binding.var().id());
+    }
+    for (const Var& var : kept) kept_.insert(var.id());
+    for (std::size_t i = 0; i < loop.body->params.size(); ++i)
+      places_.emplace(loop.body->params[i].id(), std::pair(i, std::vector<int>{}));
+    for (const Binding& binding : ahead) {
+      const auto* field = binding.value().as<TupleGet>();
+      const Var* whole = field ? field->tuple.as_var() : nullptr;
+      const auto place = whole ? places_.find(whole->id()) : places_.end();
+      if (place == places_.end()) continue;
+      auto [param, path] = place->second;
+      path.push_back(field->index);
+      if (kept_.contains(binding.var().id())) fields_.emplace(std::pair(param, path), binding.var());
+      places_.emplace(binding.var().id(), std::pair(param, std::move(path)));
+    }
+  }
+
+  std::vector<HandedBack> run() {
+    for (std::size_t i = 0; i < loop_.body->params.size(); ++i) look_at(loop_.body->results[i], i, {});
+    return std::move(found_);
+  }
+
+ private:
+  void look_at(const Expr& leaf, std::size_t param, std::vector<int> path) {
+    const Var* var = leaf.as_var();
+    if (var && made_.contains(var->id()) && kept_.contains(var->id()) && fits(*var, param, path)) {
+      std::vector<int> rest;
+      const std::optional<Var> from = kept_at(param, path, rest);
+      // A field that is handed on from elsewhere is no value of its own.
+      if (from && !places_.contains(var->id()) && taken_.insert(var->id()).second)
+        found_.push_back({*var, param, path, *from, rest});
+      return;
+    }
+    const auto made = var ? made_by_.find(var->id()) : made_by_.end();
+    const Expr whole = made == made_by_.end() ? leaf : made->second;
+    const auto* fields = whole.as<TupleExpr>();
+    if (!fields) return;
+    for (std::size_t i = 0; i < fields->fields.size(); ++i) {
+      path.push_back(static_cast<int>(i));
+      look_at(fields->fields[i], param, path);
+      path.pop_back();
+    }
+  }
+
+  // What is kept of the parameter there: itself, or the field at the path or around it.
+  std::optional<Var> kept_at(std::size_t param, std::vector<int> path, std::vector<int>& rest) const {
+    for (;;) {
+      const Var& whole = loop_.body->params[param];
+      if (path.empty()) return kept_.contains(whole.id()) ? std::optional(whole) : std::nullopt;
+      if (const auto field = fields_.find(std::pair(param, path)); field != fields_.end())
+        return field->second;
+      rest.insert(rest.begin(), path.back());
+      path.pop_back();
+    }
+  }
+
+  // Of one type in the round, at its begin, before the loop and behind it.
+  bool fits(const Var& var, std::size_t param, const std::vector<int>& path) const {
+    return same_type(type_at(loop_.body->params[param].type(), path), var.type()) &&
+           same_type(type_at(loop_.initial[param].type(), path), var.type());
+  }
+
+  const Loop& loop_;
+  std::unordered_map<std::uint64_t, Expr> made_by_;
+  std::unordered_map<std::uint64_t, std::pair<std::size_t, std::vector<int>>> places_;  // of fields taken
+  std::map<std::pair<std::size_t, std::vector<int>>, Var> fields_;                      // kept ones
+  std::unordered_set<std::uint64_t> made_, kept_, taken_;
+  std::vector<HandedBack> found_;
+};
+
 KeptRounds kept_rounds(const Loop& loop, const Cut& cut, const std::vector<Binding>& ahead,
                        const GradientJob& job) {
   KeptRounds kept;
@@ -140,7 +237,16 @@ KeptRounds kept_rounds(const Loop& loop, const Cut& cut, const std::vector<Bindi
   kept.range = LoopRange::of(loop, job);
   const std::vector<ScalarVar> changing = changing_symbols(loop, ahead);
   const std::vector<std::size_t> told = told_by_results(loop, cut, kept.range ? &changing : nullptr);
+  kept.handed = HandedOn(loop, ahead, cut.kept).run();
+  std::erase_if(kept.handed, [&](const HandedBack& each) {
+    return std::find(told.begin(), told.end(), each.param) != told.end();
+  });
+  const auto is_handed = [&](const Var& var) {
+    return std::any_of(kept.handed.begin(), kept.handed.end(),
+                       [&](const HandedBack& each) { return each.value == var; });
+  };
   for (const Var& var : cut.kept) {
+    if (is_handed(var)) continue;
     if (!kept.range || !fits_rows(var.type(), changing)) {
       kept.on_stack.push_back(var);
       continue;
@@ -176,6 +282,8 @@ void tell(const KeptRounds& kept, const Loop& loop, const GradientJob& job) {
     if (rows.begins) job.account->keep(loop.body->params[*rows.begins], "the row of the round before", 0);
   }
   for (const Var& var : kept.on_stack) job.account->keep(var, "on a stack, each round", std::nullopt);
+  for (const HandedBack& each : kept.handed)
+    job.account->keep(each.value, "what the next round begins with", 0);
   for (const Binding& binding : kept.cut.again) job.account->keep(binding.var(), "computed again", 0);
 }
 
@@ -201,6 +309,13 @@ Expr of_rows(const Type& type, const std::string& name, const Scalar& row,
   std::vector<Expr> values;
   for (const Type& field : fields->fields) values.push_back(of_rows(field, "lv", row, table, builder));
   return builder.emit(tuple(std::move(values), builder.origin()), name);
+}
+
+// The part of a tuple, bound.
+Expr leaf_at(const Expr& value, const std::vector<int>& path, FunctionBuilder& builder) {
+  Expr at = value;
+  for (const int index : path) at = builder.emit(tuple_get(at, index, builder.origin()), "lv");
+  return at;
 }
 
 // The value as what is carried has it: sums with what comes off a stack may know less of their shape.
@@ -288,12 +403,32 @@ void Reverse::complete_loop(const Binding& binding, const Loop& loop, const Open
   builder_.begin_block(false);
 }
 
+// What a loop of the bindings gives in that place: the variable that stands for it behind the loop.
+Expr Reverse::given_behind(const Binding& binding, const Loop& loop, std::size_t place) {
+  if (loop.body->params.size() == 1) return Expr(binding.var());
+  const Binding* const end = forward_.data() + forward_.size();
+  for (const Binding* next = &binding + 1; next < end; ++next) {
+    const auto* field = next->value().as<TupleGet>();
+    const Var* whole = field ? field->tuple.as_var() : nullptr;
+    if (!whole || !(*whole == binding.var())) break;
+    if (field->index == static_cast<int>(place)) return Expr(next->var());
+  }
+  return builder_.emit(tuple_get(Expr(binding.var()), static_cast<int>(place), builder_.origin()), "lv");
+}
+
 // The loop backwards. It gives what `way` carries, then the stack.
-Expr Reverse::loop_back(const Loop& loop, LoopBack& way, const KeptRounds& kept) {
+Expr Reverse::loop_back(const Binding& binding, const Loop& loop, LoopBack& way, const KeptRounds& kept) {
   const Span span = builder_.origin();
   Loop back;
   back.initial = way.initial;
   std::vector<Var> params = way.params;
+  std::vector<Expr> handed;
+  for (const HandedBack& each : kept.handed) {
+    const Expr behind = given_behind(binding, loop, each.param);
+    back.initial.push_back(leaf_at(behind, each.path, builder_));
+    params.emplace_back(builder_.fresh_name(each.value.name()), each.value.type(), false, span);
+    handed.emplace_back(params.back());
+  }
   if (kept.stack) {
     back.initial.push_back(kept.tape);
     params.emplace_back(builder_.fresh_name("tape"), kept.tape.type(), false, span);
@@ -315,7 +450,7 @@ Expr Reverse::loop_back(const Loop& loop, LoopBack& way, const KeptRounds& kept)
   builder_.begin_block(false);
   VarMap vars;
   Expr rest;
-  if (kept.stack) rest = popped(Expr(params.back()), kept.on_stack, "tape", vars, builder_);
+  if (kept.stack) rest = popped(Expr(params.back()), kept.on_stack, "tape", vars, builder_, scalars);
   auto table = kept.tables.begin();
   const Scalar index = kept.range ? kept.range->mirrored(back.index) : Scalar();
   for (const RowsOf& rows : kept.in_rows) {
@@ -326,7 +461,10 @@ Expr Reverse::loop_back(const Loop& loop, LoopBack& way, const KeptRounds& kept)
     if (rows.begins) read(loop.body->params[*rows.begins], kept.range->place(index), table);
     table = read(rows.value, row_at(rows, index, kept), table);
   }
+  for (std::size_t k = 0; k < handed.size(); ++k) vars.insert_or_assign(kept.handed[k].value.id(), handed[k]);
   std::vector<Expr> next = replayed(kept.cut, way.body, vars, scalars, builder_);
+  for (const HandedBack& each : kept.handed)
+    next.push_back(leaf_at(vars.at(each.kept.id()), each.rest, builder_));
   if (kept.stack) next.push_back(rest);
   back.body = std::make_shared<const Region>(closed_region(builder_, std::move(next)));
   builder_.begin_block(false);
@@ -410,7 +548,7 @@ void Reverse::through_loop(const Binding& binding, const Loop& loop, const Adjoi
   complete_loop(binding, loop, opened, kept);
   builder_.set_origin(span);
 
-  const Expr made = loop_back(loop, way, kept);
+  const Expr made = loop_back(binding, loop, way, kept);
   std::vector<std::string> names;
   for (const Var& param : way.params) names.push_back(param.name());
   const std::vector<Expr> fields = fields_of(builder_, made, names, span);

@@ -117,16 +117,16 @@ void RuleCheck::check_loop(const Loop& loop, Span span) {
   check(all_bindings(loop.body->blocks), loop.body->results);
   if (way_ == Way::Forward || !loop.index.defined() || !mentions_index(loop)) return;
   const auto* step = loop.step.as<ScalarValueExpr>();
-  const bool rises = step && step->value.as_int().value_or(0) > 0;
+  const bool moves = step && step->value.as_int().value_or(0) != 0;
   const auto known = [&](const Expr& bound) {
     const Var* var = bound.as_var();
     return bound.as<ScalarValueExpr>() || (var && job_.scalar_params.contains(var->id()));
   };
-  if (rises && known(loop.begin) && known(loop.end)) return;
+  if (moves && known(loop.begin) && known(loop.end)) return;
   diagnostics_
       .error(ErrorClass::Type, span, "gradient.missing",
              fmt::format("the gradient of a loop that uses its index '{}' needs bounds that are numbers, "
-                         "sizes or parameters, and a step that is a positive number",
+                         "sizes or parameters, and a step that is a number",
                          loop.index.name()))
       .note("carry the index as a tensor that the loop counts up");
 }
