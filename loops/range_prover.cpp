@@ -103,7 +103,6 @@ RangeProver::Opaque RangeProver::known_of(const Scalar& value) {
   if (node->op == BinaryOp::Min) {
     has_choices_ = true;
     result.at_most = {polynomial(node->a), polynomial(node->b)};
-    if (nonnegative(result.at_most[0]) && nonnegative(result.at_most[1])) result.low = Polynomial(0);
     return result;
   }
   const auto divisor = node->b.as_int();
@@ -252,6 +251,12 @@ bool RangeProver::nonnegative(const Polynomial& p, std::size_t choice) {
 }
 
 bool RangeProver::in_range(const Scalar& index, const Scalar& extent) {
+  // What is read again behind the last element has that as the one side.
+  if (const auto* least = index.as<Binary>(); least && least->op == BinaryOp::Min) {
+    const Polynomial last = polynomial(extent) - Polynomial(1), a = polynomial(least->a),
+                     b = polynomial(least->b);
+    return nonnegative(a) && nonnegative(b) && (nonnegative(last - a) || nonnegative(last - b));
+  }
   const Polynomial at = polynomial(index);
   return nonnegative(at) && nonnegative(polynomial(extent) - Polynomial(1) - at);
 }

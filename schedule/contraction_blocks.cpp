@@ -549,24 +549,31 @@ class ContractionWriter : private BlockText {
     return make_stmt(std::move(block), span());
   }
 
-  // The same of columns whose last axis is the first of the result.
+  // The same of columns whose last axis is the first of the result. The places of an item are one loop: they
+  // lie side by side where the result has no other axis between them.
   Stmt stored_by_items(const BlockPlaces& row, const BlockPlaces& column) const {
     const BlockLoop& item = column.loops.back();
-    const std::int64_t items = extent_of(contraction_.columns.back()),
-                       places = shapes_.columns.size() / items;
-    const Buffer turned("turned", dtype_, {sums_.shape()[0], number(items), number(places)});
+    const std::int64_t places = shapes_.columns.size() / extent_of(contraction_.columns.back());
+    const Buffer turned("turned", dtype_, {sums_.shape()[0], item.extent, number(places)});
+    const ScalarVar place = variable("place");
+    ScalarMap values = values_;
+    Scalar above = use(place);
+    for (std::size_t i = shapes_.columns.inside.size() - 1; i-- > 0;) {
+      const Scalar extent = number(shapes_.columns.spans[i]);
+      let_stand_for(values, shapes_.columns.inside[i], floor_mod(above, extent));
+      above = floor_div(above, extent);
+    }
+    let_stand_for(values, shapes_.columns.cut, iteration(shapes_.columns, column_round_, above));
     std::vector<BlockLoop> loops = row.loops;
     loops.push_back(item);
-    loops.insert(loops.end(), column.loops.begin(), column.loops.end() - 1);
-    Scalar at = use(column.loops.front().var);
-    for (std::size_t i = 1; i + 1 < column.loops.size(); ++i)
-      at = at * number(shapes_.columns.spans[i - 1]) + use(column.loops[i].var);
+    loops.push_back({place, number(places)});
     BlockStmt block;
     block.name = "turned";
     block.allocations = {turned};
-    block.body = seq({turned_items(*this, turned, sums_),
-                      in_loops(loops, joined(values_, load(turned, {row.position, use(item.var), at})))},
-                     span());
+    block.body =
+        seq({turned_items(*this, turned, sums_),
+             in_loops(loops, joined(values, load(turned, {row.position, use(item.var), use(place)})))},
+            span());
     return make_stmt(std::move(block), span());
   }
 
