@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "ir/scalars/scalar_order.h"
+
 namespace relish {
 namespace {
 
