@@ -28,6 +28,7 @@ TEST_CASE("dependences: places that are no polynomials are counted out") {
       {"range(8)", "C[i % 4] = A[i, 0]", "two store to C[i % T.int32(4)]"},
       {"range(4)", "C[i % 4] = A[i, 0]", ""},
       {"range(2, 6)", "C[i % 4] = A[i, 0]", ""},
+      {"range(1, 4)", "C[i * 3 // 4] = A[i, 0]", ""},
       {"range(2, 7)", "C[i % 4] = A[i, 0]", "two store to C[i % T.int32(4)]"},
       {"range(8)", "C[i // 4] = A[i // 4, 0]", ""},  // the same value
       {"range(8)", "C[i // 4] = C[i // 4] + A[i, 0]", "one stores C[i // T.int32(4)], which another loads"},
