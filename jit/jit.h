@@ -10,6 +10,7 @@
 
 #include "ir/operators/giving.h"
 #include "jit/footprint.h"
+#include "schedule/fusion_notes.h"
 #include "schedule/target.h"
 
 namespace relish {
@@ -19,8 +20,9 @@ class ObjectStore;
 // What kernels did in calls of an evaluator that watches them.
 struct KernelLog {
   struct Kernel {
-    PrimFuncPtr function;  // as it was before its loops were scheduled
-    Span span;             // of what calls it
+    PrimFuncPtr function;                // as it was before its loops were scheduled
+    Span span;                           // of what calls it
+    std::vector<FusionNote> apart = {};  // why it is not part of what reads its results
   };
   struct Run {
     std::size_t kernel = 0;

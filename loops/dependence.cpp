@@ -2,9 +2,10 @@
 // iteration stores a value of its own to; an element that one iteration stores and another loads or stores;
 // one that two of them store by other turns of a loop inside; a local from outside the loop that the
 // iterations assign. Where strides or several views let elements have several indices, places in memory are
-// compared. Statements under conditions, and behind a break or continue, count in the iterations that may
-// reach them; of a loop inside that may end early its first turn counts. Accesses whose indices are not
-// polynomials of the loop variable prove nothing.
+// compared. Places that are functions of the loop variable alone, but no polynomials, are counted out.
+// Statements under conditions, and behind a break or continue, count in the iterations that may reach them;
+// of a loop inside that may end early its first turn counts. Accesses whose indices are not polynomials of
+// the loop variable prove nothing.
 #include "loops/dependence.h"
 
 #include <fmt/format.h>
@@ -17,6 +18,7 @@
 #include "ir/nodes/short_circuit.h"
 #include "ir/printer/printer.h"
 #include "ir/rewriting/rewrite.h"
+#include "loops/counted_places.h"
 #include "loops/reached_iterations.h"
 
 namespace relish {
@@ -102,6 +104,7 @@ class Iterations {
       if (accesses_.size() > most_accesses) continue;
       for (const ResolvedAccess& other : accesses_)
         if (auto found = meets(access, other)) return found;
+      if (auto found = meets_when_counted(access)) return found;
     }
     return std::nullopt;
   }
@@ -391,6 +394,37 @@ class Iterations {
                                                : reached_.beside(store.around, *place, other.around));
     if (!reached) return std::nullopt;
     return fmt::format("one stores {}, which another {}", text(store), other.store ? "stores" : "loads");
+  }
+
+  // As far as single iterations tell, where an index is no polynomial.
+  std::optional<std::string> meets_when_counted(const ResolvedAccess& store) const {
+    const auto begin = loop_.begin.as_int(), extent = loop_.extent.as_int();
+    const auto step = loop_.step.defined() ? loop_.step.as_int() : std::optional<std::int64_t>(1);
+    if (!begin || !extent || !step || *step <= 0 || !store.around.guards.empty()) return std::nullopt;
+    const CountedLoop counted{loop_.var, *begin, *step, (*extent - 1) / *step + 1};
+    const auto polynomial = [&](const ResolvedAccess& access) {
+      return std::all_of(access.places.begin(), access.places.end(),
+                         [&](const Scalar& place) { return affine(place).has_value(); });
+    };
+    const bool plain = polynomial(store);
+    std::optional<CountedPlaces> here;
+    for (const ResolvedAccess& other : accesses_) {
+      const bool itself = &other == &store;
+      if (other.memory != store.memory || other.places.size() != store.places.size()) continue;
+      if (!other.around.guards.empty() || (plain && (itself || polynomial(other)))) continue;
+      if (!here) here = counted_places(store.places, counted);
+      const auto there = here ? counted_places(other.places, counted) : std::nullopt;
+      const auto found = there ? meeting(*here, *there) : std::nullopt;
+      if (!found) continue;
+      const auto in = [&](std::int64_t iteration) {
+        return at(store.value, int_literal(loop_.var.dtype(), *begin + iteration * *step));
+      };
+      if (!itself)
+        return fmt::format("one stores {}, which another {}", text(store), other.store ? "stores" : "loads");
+      if (is_same(store.value) || prove_equal(in(found->first), in(found->second))) continue;
+      return fmt::format("two store to {}", text(store));
+    }
+    return std::nullopt;
   }
 
   static std::string text(const ResolvedAccess& access) { return print(load(access.buffer, access.indices)); }

@@ -183,7 +183,9 @@ class FirstStore {
         const auto split = rest.split(loops_[i]->var.id());
         if (split && (split->quotient - size).is_zero()) next = i;
       }
-      if (next == loops_.size()) return std::nullopt;
+      // A loop that never runs makes the size 0, and then every loop that is not in the rest counts by it.
+      if (next == loops_.size() || std::find(found.begin(), found.end(), next) != found.end())
+        return std::nullopt;
       found.push_back(next);
       rest = rest - size * Polynomial::of(loops_[next]->var.id());
       if (const auto cut = cut_by_rounds(*loops_[next])) {

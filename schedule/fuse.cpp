@@ -20,7 +20,7 @@ constexpr std::size_t most_named = 4;
 
 class ModuleFuser {
  public:
-  explicit ModuleFuser(const Module& module) : result_(module) {
+  ModuleFuser(const Module& module, FusionNotes* notes) : result_(module), notes_(notes) {
     for (const GlobalFunction& each : result_.functions) {
       if (const auto* function = std::get_if<PrimFuncPtr>(&each))
         prim_funcs_.emplace(name_of(each), *function);
@@ -75,6 +75,10 @@ class ModuleFuser {
     void plan(const std::vector<BindingBlock>& blocks, const std::vector<Expr>& results) {
       const auto callee_of = [&](const Expr& value) { return fuser_.callee_of(value); };
       for (FusedGroup& group : fusible_groups(blocks, results, callee_of, fuser_.calls_)) {
+        if (!group.made) {
+          fuser_.note(group.calls.front().callee->function->name, group.apart);
+          continue;
+        }
         groups_.push_back(std::make_shared<FusedGroup>(std::move(group)));
         for (const FusibleCall& each : groups_.back()->calls) {
           replaced_.emplace(each.result.id(), nullptr);
@@ -95,7 +99,9 @@ class ModuleFuser {
       std::vector<Type> types;
       for (const Var& result : results) types.push_back(result.type());
       const Span span = last.value().span();
-      const Expr callee = global_ref(GlobalFunction(fuser_.function_of(group, calls)), span);
+      const PrimFuncPtr function = fuser_.function_of(group, calls);
+      fuser_.note(function->name, group.apart);
+      const Expr callee = global_ref(GlobalFunction(function), span);
       const Expr value = with_scalar_parameters(
           call_tir(callee, CallFuser::arguments(calls, group.kept), types, results.size() > 1, span),
           scalars_);
@@ -126,14 +132,25 @@ class ModuleFuser {
     std::unordered_map<std::uint64_t, std::shared_ptr<const FusedGroup>> replaced_;
   };
 
+  void note(const std::string& name, const std::vector<FusionNote>& apart) {
+    if (!notes_) return;
+    std::vector<FusionNote>& known = (*notes_)[name];
+    known.insert(known.end(), apart.begin(), apart.end());
+  }
+
   const FusibleCallee* callee_of(const Expr& value) {
     const auto* call = value.as<CallTir>();
-    if (!call || call->tuple_result || !call->inplace_indices.empty() || !call->gradient_name.empty())
-      return nullptr;
+    if (!call) return nullptr;
     const auto* global = call->callee.as<GlobalRef>();
-    const auto found = global ? prim_funcs_.find(global->name) : prim_funcs_.end();
+    const FusibleCallee* callee = global ? callee_of(*call, *global) : nullptr;
+    if (global && !callee) note(global->name, {{value.span(), why_alone(*call)}});
+    return callee;
+  }
+  const FusibleCallee* callee_of(const CallTir& call, const GlobalRef& global) {
+    if (call.tuple_result || !call.inplace_indices.empty() || !call.gradient_name.empty()) return nullptr;
+    const auto found = prim_funcs_.find(global.name);
     if (found == prim_funcs_.end()) return nullptr;
-    const auto [known, fresh] = callees_.try_emplace(global->name);
+    const auto [known, fresh] = callees_.try_emplace(global.name);
     if (fresh) {
       if (auto stages = stages_of(*found->second)) {
         const std::size_t loops = fuse_stages(*stages, found->second->allocations, found->second->span).loops;
@@ -159,6 +176,7 @@ class ModuleFuser {
   }
 
   Module result_;
+  FusionNotes* const notes_;
   CallFuser calls_;
   std::unordered_set<std::string> replaced_;
   std::unordered_map<std::string, PrimFuncPtr> prim_funcs_;
@@ -179,8 +197,8 @@ PrimFuncPtr fuse(const PrimFuncPtr& function) {
   return made;
 }
 
-Module fuse(const Module& module) {
-  Module result = ModuleFuser(with_taken_results(module)).run();
+Module fuse(const Module& module, FusionNotes* notes) {
+  Module result = ModuleFuser(with_taken_results(module), notes).run();
   verify_after(result, "fuse");
   return result;
 }

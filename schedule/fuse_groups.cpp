@@ -1,6 +1,8 @@
 // Growing groups of calls.
 #include "schedule/fuse_groups.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <unordered_set>
 
@@ -49,7 +51,9 @@ class GroupGrower {
     }
     std::vector<FusedGroup> result;
     for (Group& group : groups_)
-      if (group.fused.calls.size() > 1) result.push_back(std::move(group.fused));
+      if (!group.fused.calls.empty()) result.push_back(std::move(group.fused));
+    for (FusedGroup& group : result)
+      if (group.apart.empty()) group.apart.push_back({Span(), "nothing else reads its result"});
     return result;
   }
 
@@ -73,30 +77,47 @@ class GroupGrower {
     std::sort(sources.begin(), sources.end());
     sources.erase(std::unique(sources.begin(), sources.end()), sources.end());
     std::size_t own = groups_.size();
+    std::unordered_map<std::size_t, std::string> apart;
+    for (const std::size_t source : sources) {
+      if (!callee) apart[source] = why_not_into(binding.value());
+      if (groups_[source].room != room_)
+        apart[source] = "an effect, or the end of the block, stands before what reads it";
+      if (groups_[source].closed) apart[source] = "it is read before that, too";
+    }
     if (callee) {
       const FusibleCall call{plain->var, plain->value, callee};
-      own = joined(call, used, sources);
+      own = joined(call, used, sources, apart);
       group_of_[call.result.id()] = own;
     }
-    for (const std::size_t source : sources)
-      if (source != own) groups_[source].closed = true;
+    for (const std::size_t source : sources) {
+      if (source == own || groups_[source].fused.calls.empty()) continue;
+      groups_[source].closed = true;
+      groups_[source].fused.apart.push_back({binding.value().span(), apart[source]});
+    }
   }
 
   // The group that the call is in: one of those whose results it uses, or a new one.
-  std::size_t joined(const FusibleCall& call, const VarIds& used, const std::vector<std::size_t>& sources) {
+  // `apart`: why the others of them stay apart, where that is not yet told.
+  std::size_t joined(const FusibleCall& call, const VarIds& used, const std::vector<std::size_t>& sources,
+                     std::unordered_map<std::size_t, std::string>& apart) {
     std::vector<std::size_t> open;
     for (const std::size_t source : sources)
       if (!groups_[source].closed && groups_[source].room == room_) open.push_back(source);
-    if (!open.empty() && join(open, call, used)) return open.front();
+    if (!open.empty() && join(open, call, used, apart)) return open.front();
     for (std::size_t i = open.size(); i-- > 0 && open.size() > 1;)
-      if (join({open[i]}, call, used)) return open[i];
-    groups_.push_back({{{call}, {true}, nullptr}, call.callee->loops, room_, false});
+      if (join({open[i]}, call, used, apart)) return open[i];
+    groups_.push_back({{{call}, {true}, nullptr, {}}, call.callee->loops, room_, false});
     inside_.emplace_back(used);
     return groups_.size() - 1;
   }
 
   // All calls of the groups and this one in the first of the groups, if that makes fewer loops of them.
-  bool join(const std::vector<std::size_t>& sources, const FusibleCall& call, const VarIds& used) {
+  bool join(const std::vector<std::size_t>& sources, const FusibleCall& call, const VarIds& used,
+            std::unordered_map<std::size_t, std::string>& apart) {
+    const auto refused = [&](const std::string& why) {
+      for (const std::size_t source : sources) apart[source] = why;
+      return false;
+    };
     std::vector<FusibleCall> calls;
     std::size_t loops = at_least_one(call.callee->loops);
     for (const std::size_t source : sources) {
@@ -104,7 +125,7 @@ class GroupGrower {
       calls.insert(calls.end(), own.begin(), own.end());
       loops += at_least_one(groups_[source].loops);
     }
-    if (calls.size() >= most_calls) return false;
+    if (calls.size() >= most_calls) return refused(fmt::format("{} calls are one already", calls.size()));
     calls.push_back(call);
     // How many of the calls use each result: those that others use too are kept.
     std::unordered_map<std::uint64_t, int> inside;
@@ -117,14 +138,15 @@ class GroupGrower {
       const std::uint64_t id = each.result.id();
       kept.push_back(&each == &calls.back() || uses_[id] > inside[id]);
       pointers.push_back(&each);
-      if (kept.back() && one_number(each) && !one_number(call)) return false;
+      if (kept.back() && one_number(each) && !one_number(call)) return refused("others wait for its number");
     }
     const std::shared_ptr<FusedCalls> made = fuser_.fused(pointers, kept);
-    if (!made || at_least_one(made->loops) >= loops) return false;
+    if (!made) return refused("what it gives would be stored all the same");
+    if (at_least_one(made->loops) >= loops) return refused("together they have as many loops");
     Group& group = groups_[sources.front()];
     // Of the many groups on the way to a large one the functions are not kept.
     if (group.fused.made) group.fused.made->function = nullptr;
-    group.fused = {std::move(calls), std::move(kept), made};
+    group.fused = {std::move(calls), std::move(kept), made, {}};
     group.loops = made->loops;
     inside_[sources.front()].counts = std::move(inside);
     for (const FusibleCall& each : group.fused.calls) group_of_[each.result.id()] = sources.front();

@@ -6,19 +6,22 @@
 #include <vector>
 
 #include "schedule/fuse_calls.h"
+#include "schedule/fusion_notes.h"
 
 namespace relish {
 
 struct FusedGroup {
-  std::vector<FusibleCall> calls;  // in order; the fused call stands in the place of the last
-  std::vector<bool> kept;          // which results are used by others
-  std::shared_ptr<FusedCalls> made;
+  std::vector<FusibleCall> calls;    // in order; the fused call stands in the place of the last
+  std::vector<bool> kept;            // which results are used by others
+  std::shared_ptr<FusedCalls> made;  // null of one call, which stays as it is
+  std::vector<FusionNote> apart;     // why it is not more
 };
 
 // Null for a call that is not fused: with effects, or that may fault, or whose loops are not known.
 using CalleeOf = std::function<const FusibleCallee*(const Expr& value)>;
 
-// The groups of at least two calls of the body; what it binds is seen in `results` and in itself.
+// The groups of the calls of the body, those of one call too; what it binds is seen in `results` and in
+// itself.
 std::vector<FusedGroup> fusible_groups(const std::vector<BindingBlock>& blocks,
                                        const std::vector<Expr>& results, const CalleeOf& callee_of,
                                        CallFuser& fuser);

@@ -8,6 +8,7 @@
 #include "frontend/names/borrowed_call.h"
 #include "frontend/types/attribute_reader.h"
 #include "ir/operators/op_arguments.h"
+#include "ir/printer/printer.h"
 #include "stdlib/surface.h"
 #include "support/counted.h"
 #include "support/fix.h"

@@ -11,6 +11,7 @@
 #include "ir/printer/printer.h"
 #include "ir/rewriting/join.h"
 #include "ir/rewriting/region_aliases.h"
+#include "support/failure.h"
 #include "support/fix.h"
 #include "support/limits.h"
 #include "support/render.h"
@@ -173,7 +174,8 @@ std::vector<GraphControl::BranchResult> GraphControl::branch_results(const ast::
   std::vector<BranchResult> results;
   for (const std::string& name : names) {
     const Entry *a = find_in(then_arm, name), *b = find_in(else_arm, name);
-    const Span span = (a ? *a : *b).span;  // one of them has it
+    RELISH_CHECK(a || b, name);  // one of them has it
+    const Span span = (a ? *a : *b).span;
     const bool refused = (a && std::get_if<Refused>(&a->meaning)) || (b && std::get_if<Refused>(&b->meaning));
     if (refused) {
       bind(name, Refused{}, span);

@@ -156,6 +156,14 @@ Expr ExprMapper::apply(const Expr& expr, const Loop& node) {
   return changed ? loop_expr(std::move(copy), expr.span()) : expr;
 }
 
+Expr named_as(const Expr& value, const Var& var) {
+  const auto* nested = value.as<FunctionExpr>();
+  if (!nested || nested->function->name == var.name()) return value;
+  auto function = std::make_shared<Function>(*nested->function);
+  function->name = var.name();
+  return function_expr(std::move(function), value.span());
+}
+
 Binding ExprMapper::map(const Binding& binding) {
   Binding result = binding;
   if (const auto* cast = std::get_if<MatchCast>(&binding.kind)) enter_type(cast->type);
@@ -166,6 +174,7 @@ Binding ExprMapper::map(const Binding& binding) {
         const Var old = kind.var;
         if (names_itself) kind.var = bound(old);
         kind.value = map(kind.value);
+        if (names_itself && !(kind.var == old)) kind.value = named_as(kind.value, kind.var);
         if constexpr (requires { kind.type; }) kind.type = map_type(kind.type);
         if (!names_itself) kind.var = bound(old);
       },

@@ -72,4 +72,7 @@ class ExprMapper {
   std::unordered_map<std::uint64_t, Var> replaced_;  // variables bound inside, by old id
 };
 
+// A nested function under the name of the variable that it is bound to; any other value as it is.
+Expr named_as(const Expr& value, const Var& var);
+
 }  // namespace relish

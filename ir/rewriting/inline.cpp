@@ -268,6 +268,7 @@ class Inliner {
       return;
     }
     const Var& var = binding.var();
+    if (names_itself(binding)) return splice_recursive(binding);
     Expr value = rebuilt(binding.value());
     if (value.as_var()) {
       vars_.insert_or_assign(var.id(), value);
@@ -280,12 +281,35 @@ class Inliner {
         fits(value.type(), annotated) == Fit::Maybe && fits(annotated, value.type()) == Fit::Always;
     Var copy(builder_.fresh_name(var.name()), narrower ? annotated : value.type(), builder_.in_dataflow(),
              placed(var.span()));
-    builder_.append(Binding{.kind = VarBinding{copy, value},
+    builder_.append(Binding{.kind = VarBinding{copy, named_as(value, copy)},
                             .span = placed(binding.span),
                             .comments = binding.comments,
                             .annotated = narrower});
     if (const auto* nested = value.as<FunctionExpr>()) nested_.insert_or_assign(copy.id(), nested->function);
     vars_.insert_or_assign(var.id(), var_ref(copy, placed(binding.span)));
+  }
+
+  // Whether the binding is of a nested function that calls itself, or hands itself on.
+  static bool names_itself(const Binding& binding) {
+    const auto* nested = binding.value().as<FunctionExpr>();
+    bool found = false;
+    if (nested)
+      for_each_expr(*nested->function, [&](const Expr& expr) {
+        const Var* used = expr.as_var();
+        found = found || (used && used->id() == binding.var().id());
+      });
+    return found;
+  }
+  // Its variable is the caller's before its body is. Calls of it stay calls.
+  void splice_recursive(const Binding& binding) {
+    const Var& var = binding.var();
+    make_fresh(var.type());
+    const Var copy(builder_.fresh_name(var.name()), substitute(var.type(), scalars_), builder_.in_dataflow(),
+                   placed(var.span()));
+    vars_.insert_or_assign(var.id(), var_ref(copy, placed(binding.span)));
+    builder_.append(Binding{.kind = VarBinding{copy, named_as(rebuilt(binding.value()), copy)},
+                            .span = placed(binding.span),
+                            .comments = binding.comments});
   }
 
   std::vector<Expr> rebuilt_all(std::vector<Expr> exprs) {

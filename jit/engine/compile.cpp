@@ -88,6 +88,8 @@ std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
     symbol = emitter.finish(emitter.function(*function, donated));
     const FunctionSteps& steps = emitter.steps().of(*function, donated);
     compiled->layout = FunctionLayout{steps.places, steps.params, steps.result, donated};
+    for (WatchedKernel& kernel : compiled->watched)
+      kernel.apart = emitter.steps().apart(kernel.function->name);
     before_schedule(compiled->watched, program.unscheduled);
     before_schedule(compiled->watched, emitter.steps().kernels_in_place());
     for (const GlobalFunction& each : lowered.module.functions) {

@@ -148,7 +148,7 @@ class Jit final : public GivingEvaluator {
     auto [known, added] = logged_.try_emplace(code, log_->kernels.size());
     if (added)
       for (const WatchedKernel& kernel : code->watched)
-        log_->kernels.push_back({kernel.function, kernel.span});
+        log_->kernels.push_back({kernel.function, kernel.span, kernel.apart});
     for (const KernelRun& run : runs) {
       if (run.end_ns == 0) continue;
       const PrimFunc& function = *code->watched[static_cast<std::size_t>(run.kernel)].function;

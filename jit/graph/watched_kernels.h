@@ -17,7 +17,7 @@ class KernelWatch {
   void begin(FunctionCode& code, const PrimFunc& function, Span span,
              llvm::ArrayRef<llvm::Value*> sizes) const {
     if (!kernels_) return;
-    kernels_->push_back({std::make_shared<const PrimFunc>(function), span});
+    kernels_->push_back({std::make_shared<const PrimFunc>(function), span, {}});
     llvm::Function* begin = code.runtime.get("rt_kernel_begin", code.builder.getVoidTy(),
                                              {code.ptr, code.i32, code.ptr, code.i64});
     code.builder.CreateCall(begin, {code.context, code.int32(static_cast<std::int64_t>(kernels_->size()) - 1),

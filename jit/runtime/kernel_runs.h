@@ -5,12 +5,14 @@
 #include <vector>
 
 #include "ir/nodes/module.h"
+#include "schedule/fusion_notes.h"
 
 namespace relish::jit {
 
 struct WatchedKernel {
   PrimFuncPtr function;
   Span span;  // of what calls it
+  std::vector<FusionNote> apart = {};
 };
 
 struct KernelRun {

@@ -19,7 +19,7 @@ namespace relish::jit {
 LoweredProgram lowered_program(const Module& module, UnknownShapes unknown, const Target& target) {
   require_compilable(module.functions);
   LoweredProgram program{lift_bodies(module), {}, {}, target};
-  program.unscheduled = fuse(legalize(program.lifted.module, unknown, &program.operators));
+  program.unscheduled = fuse(legalize(program.lifted.module, unknown, &program.operators), &program.apart);
   program.lifted.module = schedule(program.unscheduled, target);
   return program;
 }
@@ -83,9 +83,16 @@ PrimFuncPtr ProgramSteps::written_over(const PrimFunc& kernel, const std::vector
     name = fmt::format("{}_in_place{}", kernel.name, number);
   const PrimFuncPtr written = relish::written_over(*unscheduled(kernel), pairs, name);
   in_place_.set(written);
+  made_of_[name] = kernel.name;
   const PrimFuncPtr scheduled = schedule(written, program_->target);
   joined_.emplace(scheduled.get(), pairs);
   return scheduled_in_place_.emplace(std::move(key), scheduled).first->second;
+}
+
+std::vector<FusionNote> ProgramSteps::apart(const std::string& kernel) const {
+  const auto made_of = made_of_.find(kernel);
+  const auto found = program_->apart.find(made_of == made_of_.end() ? kernel : made_of->second);
+  return found == program_->apart.end() ? std::vector<FusionNote>{} : found->second;
 }
 
 const std::vector<WrittenOver>* ProgramSteps::joined_in(const PrimFunc& kernel) const {

@@ -7,6 +7,7 @@
 
 #include "jit/steps/steps.h"
 #include "loops/write_over.h"
+#include "schedule/fusion_notes.h"
 #include "schedule/target.h"
 #include "transform/legalize.h"
 #include "transform/lift_bodies.h"
@@ -19,6 +20,7 @@ struct LoweredProgram {
   LoweredCalls operators;
   Module unscheduled;  // the same functions before their loops were scheduled
   Target target;
+  FusionNotes apart = {};  // by kernels of `unscheduled`
 };
 // Failure(TypeError) for what cannot be compiled; operators on shapes that only the run shows are evaluated
 // by the program, or refused, as `unknown` says.
@@ -54,6 +56,8 @@ class ProgramSteps {
   PrimFuncPtr written_over(const PrimFunc& kernel, const std::vector<WrittenOver>& pairs);
   // Those kernels before their loops were scheduled.
   const Module& kernels_in_place() const { return in_place_; }
+  // Why a kernel is not part of what reads its results.
+  std::vector<FusionNote> apart(const std::string& kernel) const;
   // What such a kernel joins of the one that it was made of; null of another kernel.
   const std::vector<WrittenOver>* joined_in(const PrimFunc& kernel) const;
   const KernelFacts& kernel(const PrimFunc& function);
@@ -73,6 +77,7 @@ class ProgramSteps {
   std::map<std::string, PrimFuncPtr> scheduled_in_place_;  // by kernel and pairs
   std::unordered_map<const PrimFunc*, std::vector<WrittenOver>> joined_;
   Module in_place_;
+  std::map<std::string, std::string> made_of_;  // kernels in place: those that they were made of
   std::unordered_map<const PrimFunc*, KernelFacts> kernels_;
 };
 

@@ -49,6 +49,7 @@ struct Row {
   double ms = 0;
   std::optional<double> operations = 0.0, bytes = 0.0;
   std::map<std::uint32_t, std::set<std::uint32_t>> lines = {};  // by file
+  std::vector<std::string> apart = {};  // why it is not part of what reads its results
 };
 
 struct Profile {
@@ -75,6 +76,16 @@ void note_lines(Row& row, const KernelLog::Kernel& kernel) {
   });
 }
 
+// Each reason once, with the line of what reads the result.
+void note_apart(Row& row, const KernelLog::Kernel& kernel) {
+  for (const FusionNote& note : kernel.apart) {
+    const SourceFile* source = Sources::instance().find(note.reader.file);
+    const std::string text =
+        source ? fmt::format("line {}: {}", source->position(note.reader.begin).line, note.why) : note.why;
+    if (std::find(row.apart.begin(), row.apart.end(), text) == row.apart.end()) row.apart.push_back(text);
+  }
+}
+
 std::vector<Row> rows_of(const KernelLog& log) {
   std::map<std::string, Row> rows;
   for (const KernelLog::Run& run : log.runs) {
@@ -86,8 +97,12 @@ std::vector<Row> rows_of(const KernelLog& log) {
         row.operations && run.operations ? std::optional(*row.operations + *run.operations) : std::nullopt;
     row.bytes = row.bytes && run.bytes ? std::optional(*row.bytes + *run.bytes) : std::nullopt;
   }
-  for (const KernelLog::Kernel& kernel : log.kernels)
-    if (const auto row = rows.find(kernel.function->name); row != rows.end()) note_lines(row->second, kernel);
+  for (const KernelLog::Kernel& kernel : log.kernels) {
+    const auto row = rows.find(kernel.function->name);
+    if (row == rows.end()) continue;
+    note_lines(row->second, kernel);
+    note_apart(row->second, kernel);
+  }
   std::vector<Row> result;
   for (auto& [name, row] : rows) {
     row.name = name;
@@ -117,14 +132,28 @@ std::optional<double> rate(const Row& row, const std::optional<double>& amount) 
   return *amount / row.ms / 1e6;
 }
 
+// Of the measured speed of this machine, where that is known: what is nearer to its limit is what holds a
+// kernel up. More than memory gives comes from caches.
+std::optional<double> of_peak(const Row& row, const std::optional<MachineSpeed>& speed, int threads) {
+  const auto gflops = rate(row, row.operations), gbs = rate(row, row.bytes);
+  if (!speed || !gflops || !gbs) return std::nullopt;
+  const double computes = *gflops / (threads == 1 ? speed->gflops_one : speed->gflops_all);
+  const double moves = *gbs / (threads == 1 ? speed->gbs_one : speed->gbs_all);
+  return std::max(computes, moves > 1 ? 0 : moves);
+}
+
 std::string table(const Profile& profile, const std::string& function, int threads) {
-  const MachineDescription machine = describe_machine();
-  const auto speed = known_speed(machine);
+  const auto speed = known_speed(describe_machine());
   const double runs = profile.runs;
   std::string text = fmt::format("{}: {:.4f} ms a call ({} calls, {} thread{})\n", function,
                                  profile.total_ms / runs, profile.runs, threads, threads == 1 ? "" : "s");
-  text += fmt::format("{:<28} {:>7} {:>11} {:>7} {:>9} {:>8} {:>7}  {}\n", "kernel", "calls", "ms", "share",
-                      "GFLOP/s", "GB/s", "of peak", "lines");
+  std::size_t width = 28, lines_width = 5;
+  for (const Row& row : profile.rows) {
+    width = std::max(width, row.name.size());
+    lines_width = std::max(lines_width, lines_text(row).size());
+  }
+  text += fmt::format("{:<{}} {:>7} {:>11} {:>7} {:>9} {:>8} {:>7}  {:<{}}  {}\n", "kernel", width, "calls",
+                      "ms", "share", "GFLOP/s", "GB/s", "of peak", "lines", lines_width, "stays apart, as");
   double inside = 0;
   for (const Row& row : profile.rows) {
     inside += row.ms;
@@ -132,19 +161,15 @@ std::string table(const Profile& profile, const std::string& function, int threa
     const auto number = [](const std::optional<double>& value) {
       return value ? fmt::format("{:.2f}", *value) : std::string("-");
     };
-    // What is nearer to its limit is what holds a kernel up. More than memory gives comes from caches.
-    std::string peak = "-";
-    if (speed && gflops && gbs) {
-      const double computes = *gflops / (threads == 1 ? speed->gflops_one : speed->gflops_all);
-      const double moves = *gbs / (threads == 1 ? speed->gbs_one : speed->gbs_all);
-      peak = fmt::format("{:.0f}%", 100 * std::max(computes, moves > 1 ? 0 : moves));
-    }
-    text += fmt::format("{:<28} {:>7.6g} {:>11.4f} {:>6.1f}% {:>9} {:>8} {:>7}  {}\n", row.name,
-                        static_cast<double>(row.calls) / runs, row.ms / runs, 100 * row.ms / profile.total_ms,
-                        number(gflops), number(gbs), peak, lines_text(row));
+    const auto part = of_peak(row, speed, threads);
+    const std::string peak = part ? fmt::format("{:.0f}%", 100 * *part) : "-";
+    text += fmt::format("{:<{}} {:>7.6g} {:>11.4f} {:>6.1f}% {:>9} {:>8} {:>7}  {:<{}}  {}\n", row.name,
+                        width, static_cast<double>(row.calls) / runs, row.ms / runs,
+                        100 * row.ms / profile.total_ms, number(gflops), number(gbs), peak, lines_text(row),
+                        lines_width, fmt::join(row.apart, "; "));
   }
   const double outside = std::max(0.0, profile.total_ms - inside);
-  text += fmt::format("{:<28} {:>7} {:>11.4f} {:>6.1f}%", "outside of kernels", "", outside / runs,
+  text += fmt::format("{:<{}} {:>7} {:>11.4f} {:>6.1f}%", "outside of kernels", width, "", outside / runs,
                       100 * outside / profile.total_ms);
   return text;
 }
@@ -154,6 +179,7 @@ ScriptValue optional_number(const std::optional<double>& value) {
 }
 
 nlohmann::ordered_json json_of(const Profile& profile, const std::string& function, int threads) {
+  const auto speed = known_speed(describe_machine());
   nlohmann::ordered_json json, rows = nlohmann::ordered_json::array();
   for (const Row& row : profile.rows) {
     nlohmann::ordered_json each;
@@ -164,7 +190,10 @@ nlohmann::ordered_json json_of(const Profile& profile, const std::string& functi
     const auto gflops = rate(row, row.operations), gbs = rate(row, row.bytes);
     each["gflops"] = gflops ? nlohmann::ordered_json(*gflops) : nlohmann::ordered_json();
     each["gbs"] = gbs ? nlohmann::ordered_json(*gbs) : nlohmann::ordered_json();
+    const auto peak = of_peak(row, speed, threads);
+    each["of_peak"] = peak ? nlohmann::ordered_json(*peak) : nlohmann::ordered_json();
     each["lines"] = lines_text(row);
+    each["apart"] = row.apart;
     rows.push_back(std::move(each));
   }
   json["function"] = function;
@@ -176,15 +205,20 @@ nlohmann::ordered_json json_of(const Profile& profile, const std::string& functi
 }
 
 ScriptValue dict_of(const Profile& profile, int threads) {
+  const auto speed = known_speed(describe_machine());
   std::vector<ScriptValue> rows;
-  for (const Row& row : profile.rows)
+  for (const Row& row : profile.rows) {
+    std::vector<ScriptValue> apart(row.apart.begin(), row.apart.end());
     rows.push_back(ScriptValue::dict({{"name", row.name},
                                       {"calls", static_cast<double>(row.calls) / profile.runs},
                                       {"ms", row.ms / profile.runs},
                                       {"share", row.ms / profile.total_ms},
                                       {"gflops", optional_number(rate(row, row.operations))},
                                       {"gbs", optional_number(rate(row, row.bytes))},
-                                      {"lines", lines_text(row)}}));
+                                      {"of_peak", optional_number(of_peak(row, speed, threads))},
+                                      {"lines", lines_text(row)},
+                                      {"apart", ScriptValue::list(std::move(apart))}}));
+  }
   return ScriptValue::dict({{"runs", profile.runs},
                             {"threads", threads},
                             {"ms", profile.total_ms / profile.runs},
@@ -273,7 +307,7 @@ const Command command_profile{
     .doc =
         "A row has the calls of a kernel and its time in one call of the function, its share, operations and "
         "bytes a second as its text has them before loops are scheduled (every buffer read or written once), "
-        "and the lines that it was made from. `of peak` is the larger part of what `relish machine` measured of "
+        "the lines that it was made from, and why it is not part of what reads its result. `of peak` is the larger part of what `relish machine` measured of "
         "arithmetic and of memory (not of caches, which give more); it is there once that has run. The code is "
         "compiled with a clock around every kernel; other code has none.",
 };

@@ -146,3 +146,14 @@ TEST_CASE("work: vectors of registers count once for sixteen of their elements")
   CHECK(counted("local") == 3);
   CHECK(counted("global") == 40);
 }
+
+TEST_CASE("written first: loops that never run write nothing, and looking for them ends") {
+  const auto flat = [](const char* loops, const char* at) {
+    return all_written(std::string("            for ") + loops + ":\n                held[" + at +
+                       "] = T.float32(0)\n");
+  };
+  CHECK(flat("i, j in T.grid(4, 6)", "i * 6 + j"));
+  CHECK_FALSE(flat("i, j in T.grid(4, 0)", "i * 6 + j"));
+  CHECK_FALSE(flat("i, j in T.grid(0, 6)", "i * 6 + j"));
+  CHECK_FALSE(flat("i, j, k in T.grid(0, 0, 24)", "i * 6 + j * 2 + k"));
+}

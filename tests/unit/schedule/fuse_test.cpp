@@ -2,6 +2,8 @@
 // that comes of it, to the bit where nothing is summed.
 #include "schedule/fuse.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "interp/interpreter.h"
@@ -313,4 +315,35 @@ TEST_CASE("fuse: of several results the one that is taken is computed alone, in 
   // A result that the others are made of goes with them: these are not needed.
   const ModulePtr last = read_function(params, norm + "        r = n[1]\n        return R.negative(r)\n");
   CHECK(calls_of(fuse(legalize(*last))) == 2);
+}
+
+TEST_CASE("fusion tells why calls stay apart") {
+  const auto told = [](const std::string& params, const std::string& body) {
+    FusionNotes notes;
+    fuse(legalize(*read_function(params, body)), &notes);
+    std::string text;
+    for (const auto& [name, each] : notes)
+      for (const FusionNote& note : each)
+        text += fmt::format("{}: {}{}\n", name, note.reader.known() ? "" : "(nobody) ", note.why);
+    return text;
+  };
+  const std::string x = tensors("x", "(64, 64)");
+  CHECK(told(x, "        return R.exp(x)\n") == "exp: (nobody) nothing else reads its result\n");
+  // What is read twice stays, and its second reader says so.
+  CHECK(told(x,
+             "        y = R.matmul(x, x)\n        z = R.sort(y)\n        w = R.matmul(y, z)\n"
+             "        return w\n") ==
+        "matmul: R.sort is no loop nest\n"
+        "matmul: it is read before that, too\n"
+        "matmul: (nobody) nothing else reads its result\n");
+  CHECK(told(x, "        y = R.matmul(x, x)\n        return R.matmul(y, y)\n") ==
+        "matmul: what it gives would be stored all the same\n"
+        "matmul: (nobody) nothing else reads its result\n");
+  CHECK(told(x + ", i: R.Tensor((4,), \"int64\")",
+             "        y = R.exp(x)\n        z = R.take(y, i, axis=0)\n        return z\n")
+            .find("exp: take stays by itself: it may fail") == 0);
+  CHECK(told(x,
+             "        y = R.exp(x)\n        if R.less(R.sum(y), R.const(1.0)):\n            z = y\n"
+             "        else:\n            z = x\n        return z\n")
+            .find("a branch reads it") != std::string::npos);
 }

@@ -76,6 +76,15 @@ TEST_CASE("profile: a row a kernel, with its calls, lines and rates") {
                "print(round(total), '5' in lines and '6' in lines)") == "240 True\n");
 }
 
+TEST_CASE("profile: why a kernel is not part of what reads its result") {
+  CHECK(compiled("@R.function\ndef f(x: R.Tensor((64, 64), 'float32')):\n    y = R.matmul(x, x)\n"
+                 "    z = R.matmul(y, R.sort(y))\n    return z\n"
+                 "p = profile(f, arg={'x': ones((64, 64))}, runs=2)\n"
+                 "for k in p['kernels']:\n    print(k['name'], k['apart'])") ==
+        "matmul ['line 4: R.sort is no loop nest', 'line 4: it is read before that, too', "
+        "'nothing else reads its result']\n");
+}
+
 TEST_CASE("profile: a prim_func by itself, and one that runs many times in a call") {
   CHECK(compiled("@T.prim_func\ndef f(A: T.Buffer((6,), 'float32'), B: T.Buffer((6,), 'float32')):\n"
                  "    for i in range(6):\n        B[i] = A[i] * T.float32(2)\n"
