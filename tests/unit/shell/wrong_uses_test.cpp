@@ -214,7 +214,6 @@ constexpr WrongUse uses[] = {
      "here it is G.main_loss_adjoint"},
     {"print(1, flush=1)", "1", "print: found an int; expected True or False"},
     {"print(1, file=2)", "2", "it takes full, sep, end, flush"},
-    {"x.requires_grad = True", "x.requires_grad", "expected gradient(f, wrt=[\"w\"])"},
     {"x.name = 1", "x.name", "expected a name, or an item such as xs[i]"},
     {"M.main({\"x\": x, \"w\": x})", "", "** before a dict gives its entries by name"},
     {"tensor(range(3))", "range(3)", "arange(begin, end, step)"},
