@@ -13,7 +13,7 @@ constexpr std::string_view one_device = ", which is on the one device there is";
 constexpr std::string_view a_new_value = ", which is a new value";
 constexpr std::string_view values_alone = ", which gives the values alone";
 constexpr std::string_view all_axes = ", which lists all axes where there are more than two";
-constexpr std::string_view of_counts = ", whose dtype is x's: bools are counted behind astype(\"int64\")";
+constexpr std::string_view of_counts = ", which keeps the dtype: bools are counted behind astype(\"int64\")";
 constexpr std::string_view by_sections = ", which takes the number of parts, or the places where they begin";
 
 constexpr ForeignCallRow tensor_rows[] = {
@@ -96,7 +96,7 @@ constexpr ForeignCallRow tensor_rows[] = {
     {"split", NumPyAlone, "x, parts, axis?", "R.split({x}, {parts}{, axis=axis})"},
     {"array_split", NumPy, "x, places&, axis?", "R.split({x}, {places}{, axis=axis})"},
     {"array_split", NumPy, "x, parts, axis?", "R.split({x}, {parts}{, axis=axis})",
-     ", whose parts are alike but for the last; NumPy's differ by one at most"},
+     ", which gives parts that are alike but for the last; NumPy's differ by one at most"},
     {"split", Torch, "x, sizes&", "R.split({x}, [sum({sizes}[:i]) for i in range(1, len({sizes}))], axis=0)",
      by_sections, in_statements},
     {"split", Torch, "x, sizes&, axis",

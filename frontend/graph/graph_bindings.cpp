@@ -117,9 +117,11 @@ void GraphBindings::bind_target(const ast::Statement& statement, const ast::Expr
   const std::string* name = ast::name_of(target);
   if (!name) {
     if (target.as<ast::Subscript>()) {
-      fail(ErrorClass::Type, target.span, "assignment.element",
-           "found an assignment to an element; values of an R.function are immutable",
-           tuple_with_field(target, *written));
+      fail(
+          ErrorClass::Type, target.span, "assignment.element",
+          "found an assignment to an element; values of an R.function are immutable; R.slice_scatter(x, part, "
+          "begin, end) and R.where(mask, value, x) are new ones",
+          tuple_with_field(target, *written));
     }
     fail(ErrorClass::Type, target.span, "assignment.target",
          fmt::format("found {} as a target; expected a name", ast::describe(target)),

@@ -115,7 +115,7 @@ void GraphBuilder::read_param(const ast::Parameter& parameter) {
     type_error(parameter.span, "param.star", "found a starred parameter; expected each one written out");
   if (parameter.default_value) {
     type_error(parameter.default_value->span, "param.default",
-               "found a default value; parameters of functions have none");
+               "found a default value; parameters of functions have none: a call gives them all");
   }
   if (!parameter.annotation) {
     // A tensor of any shape and dtype is the least that a type can say.

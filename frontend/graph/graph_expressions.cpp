@@ -300,10 +300,17 @@ GraphValues::Operand GraphValues::operand(const ast::Expr& written) {
   return {&written, tuple(std::move(fields), written.span)};
 }
 
-// Where the other operand is a tensor, a list of numbers is one too.
-void GraphValues::take_list(Operand& operand, const Operand& other) {
+// Where the other operand is a tensor, a list of numbers is one too, and a name of a number, `s = 0.5`, is
+// that number where it is of another dtype.
+void GraphValues::take_numbers(Operand& operand, const Operand& other) {
   const TensorType* tensor = other.value.defined() ? other.value.type().tensor() : nullptr;
-  if (!tensor || !operand.value.defined() || !operand.written || !is_number_list(*operand.written)) return;
+  if (!tensor || !operand.value.defined() || !operand.written) return;
+  const auto* scalar = operand.value.type().as<ScalarType>();
+  if (scalar && tensor->dtype && scalar->dtype != *tensor->dtype) {
+    if (const ast::Expr* number = named_number(*operand.written)) operand = {number, Expr()};
+    return;
+  }
+  if (!is_number_list(*operand.written)) return;
   if (!tensor->dtype) {
     type_error(operand.written->span, "literal.tensor",
                "found a list of numbers beside a tensor of unknown dtype; expected R.const(value, dtype)");
@@ -323,14 +330,6 @@ Expr GraphValues::chain(const ast::Expr& expr, const ast::Expr& first, const std
   return result;
 }
 
-// A name of a number, `s = 0.5`, is that number beside a tensor of another dtype.
-void GraphValues::take_number(Operand& operand, const Operand& other) {
-  const TensorType* tensor = other.value.defined() ? other.value.type().tensor() : nullptr;
-  const auto* scalar = operand.value.defined() ? operand.value.type().as<ScalarType>() : nullptr;
-  if (!tensor || !tensor->dtype || !scalar || !operand.written || scalar->dtype == *tensor->dtype) return;
-  if (const ast::Expr* number = named_number(*operand.written)) operand = {number, Expr()};
-}
-
 // The fields of both tuples in one.
 Expr GraphValues::concatenation(const Expr& left, const Expr& right, Span span) {
   std::vector<Expr> fields;
@@ -347,10 +346,8 @@ Expr GraphValues::concatenation(const Expr& left, const Expr& right, Span span) 
 
 Expr GraphValues::combine(ast::Operator op, Span op_span, Operand left_operand, Operand right_operand,
                           Span span) {
-  take_list(left_operand, right_operand);
-  take_list(right_operand, left_operand);
-  take_number(left_operand, right_operand);
-  take_number(right_operand, left_operand);
+  take_numbers(left_operand, right_operand);
+  take_numbers(right_operand, left_operand);
   auto& [left_written, left] = left_operand;
   auto& [right_written, right] = right_operand;
   const bool left_number = !left.defined(), right_number = !right.defined();

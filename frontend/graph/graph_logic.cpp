@@ -129,7 +129,7 @@ Expr GraphValues::logic(const ast::Expr& expr, const ast::Logic& logic) {
 // A number takes the dtype of the tensor that is the other choice.
 Expr GraphValues::beside(const Operand& operand, const Operand& other) {
   Operand taken = operand;
-  take_list(taken, other);
+  take_numbers(taken, other);
   if (taken.value.defined()) return taken.value;
   const TensorType* tensor = other.value.defined() ? other.value.type().tensor() : nullptr;
   if (tensor && tensor->dtype) return literal_beside(*operand.written, *tensor->dtype);

@@ -212,7 +212,11 @@ class GraphCalls::OperatorArguments {
     // `s = 0.5` before: a number of that name.
     if (const ast::Expr* number = tensor && !position ? graph_.named_number(value) : nullptr) {
       numbers_.push_back({written_.size(), param, number});
-      return graph_.leaf(value);
+      // R.full((2,), s): what the number makes by itself it makes by its name.
+      const bool alone = param->type.find("reals are float32") != std::string_view::npos;
+      return alone && is_literal(context_, *number)
+                 ? std::variant<Expr, Attribute>(read_attribute(context_, *number))
+                 : std::variant<Expr, Attribute>(graph_.leaf(value));
     }
     if (auto* hole = attribute ? value.as<ast::Hole>() : nullptr) {
       const Expr wanted = graph_.hole(*hole, value.span);

@@ -41,8 +41,7 @@ class GraphValues : public GraphLiterals, public ShapeScope {
     Expr value;
   };
   Operand operand(const ast::Expr& written);
-  void take_list(Operand& operand, const Operand& other);
-  void take_number(Operand& operand, const Operand& other);
+  void take_numbers(Operand& operand, const Operand& other);
   Expr chain(const ast::Expr& expr, const ast::Expr& first, const std::vector<ast::Link>& links);
   Expr concatenation(const Expr& left, const Expr& right, Span span);
   Expr combined_with_hole(std::string_view name, const Operand& left, const Operand& right, Span span);

@@ -210,6 +210,12 @@ void ScriptConstants::replace_function(ast::FunctionDefinition& function, std::s
   }
   if (function.result_annotation) note_symbols(*function.result_annotation, hidden);
   note_symbols(function.body, hidden);
+  // What the body binds stands behind the types.
+  for (ast::Parameter& parameter : function.parameters) {
+    replace(parameter.annotation, hidden, at);
+    replace(parameter.default_value, hidden, at);
+  }
+  replace(function.result_annotation, hidden, at);
   for (const ast::Statement& statement : function.body) {
     for_each_bound_name(statement, [&](const std::string& name, Span) { hidden.insert(name); });
     if (const auto* with = statement.as<ast::With>()) {
@@ -219,11 +225,6 @@ void ScriptConstants::replace_function(ast::FunctionDefinition& function, std::s
       }
     }
   }
-  for (ast::Parameter& parameter : function.parameters) {
-    replace(parameter.annotation, hidden, at);
-    replace(parameter.default_value, hidden, at);
-  }
-  replace(function.result_annotation, hidden, at);
   replace(function.body, hidden, at);
 }
 

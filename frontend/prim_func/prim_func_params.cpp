@@ -75,7 +75,7 @@ void PrimFuncBuilder::read_param(const ast::FunctionDefinition& definition, cons
     type_error(parameter.span, "param.star", "found a starred parameter; expected each one written out");
   if (parameter.default_value) {
     type_error(parameter.default_value->span, "param.default",
-               "found a default value; parameters of functions have none");
+               "found a default value; parameters of functions have none: a call gives them all");
   }
   if (auto earlier = frames_.back().find(parameter.name); earlier != frames_.back().end()) {
     std::vector<DiagnosticNote> notes{{earlier->second.span, "it is declared here first"}};

@@ -373,8 +373,10 @@ ScalarOperand ScalarReader::name(const ast::Expr& expr, const std::string& id) {
   fail_unknown_name(id, expr.span, scope_.names());
 }
 
+namespace {
+
 // x.shape[0], x.shape[-1] of a tensor; nothing for another subscript.
-std::optional<ScalarOperand> ScalarReader::dimension_of_shape(const ast::Subscript& subscript) {
+std::optional<ScalarOperand> dimension_of_shape(ScalarScope& scope, const ast::Subscript& subscript) {
   const auto* shape = subscript.object->as<ast::Attribute>();
   const std::string* tensor = shape && shape->name == "shape" ? ast::name_of(*shape->object) : nullptr;
   if (!tensor || subscript.items.size() != 1) return std::nullopt;
@@ -383,7 +385,7 @@ std::optional<ScalarOperand> ScalarReader::dimension_of_shape(const ast::Subscri
   const bool negative = minus && minus->op == ast::PrefixOperator::Minus;
   const auto* index = (negative ? *minus->operand : written).as<ast::IntValue>();
   if (!index) return std::nullopt;
-  if (Scalar found = scope_.dimension_of(*tensor, negative ? -index->value : index->value); found.defined())
+  if (Scalar found = scope.dimension_of(*tensor, negative ? -index->value : index->value); found.defined())
     return ScalarOperand{std::move(found)};
   type_error(
       subscript.object->span, "scalar.subscript",
@@ -392,9 +394,11 @@ std::optional<ScalarOperand> ScalarReader::dimension_of_shape(const ast::Subscri
                   printable(*tensor)));
 }
 
+}  // namespace
+
 ScalarOperand ScalarReader::subscript(const ast::Expr& expr, const ast::Subscript& subscript) {
   if (auto item = item_of_several(subscript)) return *item;
-  if (auto dimension = dimension_of_shape(subscript)) return *dimension;
+  if (auto dimension = dimension_of_shape(scope_, subscript)) return *dimension;
   const ast::Expr* object = subscript.object.get();
   while (auto* inner = object->as<ast::Subscript>()) object = inner->object.get();
   const std::string* id = ast::name_of(*object);

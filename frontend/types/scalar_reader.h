@@ -88,7 +88,6 @@ class ScalarReader : public ScalarRules {
  private:
   ScalarOperand name(const ast::Expr& expr, const std::string& id);
   ScalarOperand call(const ast::Expr& expr, const ast::Call& call);
-  std::optional<ScalarOperand> dimension_of_shape(const ast::Subscript& subscript);
   ScalarOperand subscript(const ast::Expr& expr, const ast::Subscript& subscript);
   ScalarOperand comparison(const ast::Expr& expr, const ast::Comparison& comparison);
   std::optional<Buffer> buffer_named(const ast::Expr& expr) const;

@@ -20,7 +20,7 @@ std::string_view type_of_python(std::string_view name) {
   if (name == "int") return "R.Prim(\"int64\"), or R.Tensor((), \"int64\")";
   if (name == "bool") return "R.Tensor((), \"bool\")";
   if (name == "list" || name == "tuple") return "R.Tuple(…) of the types of its fields";
-  if (name == "torch.Tensor" || name == "np.ndarray" || name == "jnp.ndarray" || name == "Tensor")
+  if (name == "Tensor" || name == "torch.Tensor" || name.ends_with(".ndarray"))
     return "R.Tensor((2, 3), \"float32\")";
   return {};
 }

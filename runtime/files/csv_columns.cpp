@@ -262,6 +262,7 @@ class CsvColumnReader {
     const bool integer = has_only_digits(number);
     const bool real = integer || csv_number<double>(number).has_value();
     if (each.kind == Kind::Unknown && has_comma_in_number(cell)) {
+      if (!each.told.emplace(text).second || each.told.size() > 1) return {};
       return fmt::format("'{}' in {}; numbers are written with a decimal point and without commas{}",
                          printable(text), where(each),
                          cell.quoted ? fmt::format("; words={{\"{}\": […]}} takes them as words",

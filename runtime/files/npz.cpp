@@ -58,7 +58,7 @@ NamedTensors read_npz_selected(const std::string& path, const std::string* only)
   std::vector<std::string> names;
   for (const ZipEntry& entry : entries) {
     // What torch.save writes is an archive too, of a pickle and the bytes that it names.
-    if (entry.name.ends_with("data.pkl"))
+    if (entry.name.ends_with("/data.pkl"))
       data_failure(path, "file.format", fmt::format("this is a file of PyTorch: {}", way_out_of_pickle));
     if (!entry.name.ends_with(npy_suffix)) {
       data_failure(fmt::format("{}:{}", path, printable(entry.name)), "npz.entry",

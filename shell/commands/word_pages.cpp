@@ -154,13 +154,16 @@ constexpr WordPage formats[] = {
      "  load gives a dict; save takes trees of dicts, lists and tuples. \"m.safetensors:w\" is one of them."},
     {"csv .csv tsv .tsv",
      "a file .csv or .tsv: a table\n"
-     "  load gives a dict of its columns, with target=, columns=, fill=, dtype=, matrix=, sep=; \"houses.csv:price\" is "
+     "  load gives a dict of its columns, with target=, columns=, fill=, dtype=, matrix=, sep=, header=; \"houses.csv:price\" is "
      "one\n"
      "  column. Words become codes. save takes a dict of columns or a matrix."},
     {"json .json", "a file .json\n  load and save: dicts, lists, strs, numbers, bools and None."},
     {"idx .gz mnist", "an IDX file, as those of MNIST, also with .gz\n  load gives a tensor."},
     {"txt text .txt",
      "any other text\n  load gives a str, load(path, bytes=True) its bytes as a tensor of uint8; save writes a str."},
+    {"ipynb .ipynb notebook",
+     "a notebook: its code cells, one behind the other, are read as a .py file\n"
+     "  load(\"m.ipynb\") gives its decorated classes and functions as a module; it is read only."},
     {"pt .pt .pth pickle",
      "a file of PyTorch, which is a pickle: not read\n"
      "  Write it as safetensors in Python: safetensors.torch.save_file(model.state_dict(), \"m.safetensors\")."},

@@ -277,7 +277,7 @@ constexpr Builtin number_table[] = {
     {"str", "str(x)", call_str},
     {"abs", "abs(x)", call_abs},
     {"round", "round(x, digits=None)", call_round},
-    {"print", "print(values…, sep=\" \", end=\"\\n\", full=False)", call_print},
+    {"print", "print(values…, sep=\" \", end=\"\\n\", full=False, flush=False)", call_print},
     {"exit", "exit(code=0)", call_exit},
     {"arg", "arg(name, default) · arg(name, type=\"str\") · arg(name)", call_arg},
 };

@@ -105,13 +105,8 @@ void ScriptChanges::bind(const ast::Expr& target, ScriptValue value) {
   if (const auto* list = target.as<ast::ListValue>()) return unpack(target, list->items, value);
   if (const auto* subscript = target.as<ast::Subscript>())
     return set_item(*subscript, std::move(value), undo(), target.span);
-  // x.requires_grad = True
-  const auto* attribute = target.as<ast::Attribute>();
-  const bool gradient = attribute && (attribute->name == "requires_grad" || attribute->name == "grad");
   fail(ErrorClass::Type, target.span, "script.target",
-       fmt::format("cannot assign to {}; expected {}", ast::describe(target),
-                   gradient ? "gradient(f, wrt=[\"w\"]), which makes a function of the gradients"
-                            : "a name, or an item such as xs[i]"));
+       fmt::format("cannot assign to {}; expected a name, or an item such as xs[i]", ast::describe(target)));
 }
 
 void ScriptChanges::unpack(const ast::Expr& target, const std::vector<ast::ExprPtr>& targets,

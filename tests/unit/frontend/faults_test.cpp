@@ -78,7 +78,7 @@ constexpr FaultyText relax_faults[] = {
     {"a, b = (x, x, x)\nreturn a", "3:10 TypeError found a tuple of 3 for 2 names\n"},
     {"a, b.c = (x, x)\nreturn a", "3:6 TypeError found 'b.c' as a target; expected a name\n"},
     {"x[0] = i\nreturn x",
-     "3:3 TypeError found an assignment to an element; values of an R.function are immutable\n"},
+     "3:3 TypeError found an assignment to an element; values of an R.function are immutable; R.slice_scatter(x, part, begin, end) and R.where(mask, value, x) are new ones\n"},
     {"a = b = x\nreturn a", "3:7 TypeError found several targets; expected one assignment each\n"},
     {"a: R.Tensor\nreturn x", "3:3 TypeError found a name with a type and no value\n"},
     {"a: R.Tensor, b = x\nreturn a", "3:14 SyntaxError found ','; expected the end of the line or ';'\n"},
@@ -372,7 +372,7 @@ constexpr FaultyText module_faults[] = {
     {"@R.function\ndef f(x: R.Prim(3)):\n  return x",
      "2:10 TypeError R.Prim takes one dtype, as in R.Prim(\"int64\")\n"},
     {"@R.function\ndef f(x: R.Any = 3):\n  return x",
-     "2:18 TypeError found a default value; parameters of functions have none\n"},
+     "2:18 TypeError found a default value; parameters of functions have none: a call gives them all\n"},
     {"@R.function\ndef f(*x: R.Any):\n  return x",
      "2:8 TypeError found a starred parameter; expected each one written out\n"},
     {"@R.function\ndef f(x: R.Tensor((4,), 3)):\n  return x",
@@ -422,7 +422,7 @@ constexpr FaultyText module_faults[] = {
     {"@T.prim_func\ndef f(*a: T.int32):\n  pass",
      "2:8 TypeError found a starred parameter; expected each one written out\n"},
     {"@T.prim_func\ndef f(a: T.int32 = 3):\n  pass",
-     "2:20 TypeError found a default value; parameters of functions have none\n"},
+     "2:20 TypeError found a default value; parameters of functions have none: a call gives them all\n"},
     {"@T.prim_func\ndef f(a: T.int32, a: T.int32):\n  pass",
      "2:19 TypeError found the parameter 'a' twice\n  note 2:7 it is declared here first\n"},
     {"@T.prim_func\ndef f(a: T.int32) -> T.int32:\n  pass",
@@ -522,7 +522,7 @@ TEST_CASE("faults of scripts") {
       {"else", "1:5 SyntaxError found the end of the line; expected ':'\n"},
       {"match x:\n  y", "1:1 SyntaxError 'match' is not supported: use if and elif\n"},
       {"with a as b:\n  c",
-       "1:1 SyntaxError 'with' is not supported in a script; it stands in functions only\n"},
+       "1:1 SyntaxError 'with' is not supported in a script; it stands in functions only; files are read by load(path), written by save(value, path)\n"},
   };
   for (const FaultyText& fault : faults) {
     INFO(fault.text);

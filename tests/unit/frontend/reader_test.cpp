@@ -541,17 +541,20 @@ TEST_CASE("what a script does not have is refused by name") {
         "1:10 TypeError found a type annotation in a script function; expected none, or @R.function above "
         "'def'\n");
   CHECK(read("class M:\n  pass\n").errors ==
-        "1:7 SyntaxError classes without decorator are not supported: found class M; expected @I.ir_module "
-        "before it\n");
+        "1:7 SyntaxError classes without decorator are not supported: found class M; expected a dict of its "
+        "values, or @I.ir_module before functions of tensors\n");
   CHECK(read("try:\n  x = 1\nexcept ValueError:\n  pass\n").errors ==
         "1:1 SyntaxError 'try' is not supported: errors end the statement that caused them; check the "
         "condition with if\n");
   CHECK(read("global x\n").errors.find("'global' is not supported") != std::string::npos);
   CHECK(read("import numpy as np\n").errors ==
-        "1:8 SyntaxError found an import of 'numpy'; a script imports TVM's namespaces only, and reads files "
-        "with load\n");
+        "1:8 SyntaxError found an import of 'numpy'; a script imports TVM's namespaces only; operators are "
+        "here without an import: tensor(…), zeros(…), R.exp(x); relish doc NAME answers a name of others\n");
+  CHECK(read("import foo\n")
+            .errors.ends_with("a script imports TVM's namespaces only, and reads files with load\n"));
   CHECK(read("with open(\"x\"):\n  y = 1\n").errors ==
-        "1:1 SyntaxError 'with' is not supported in a script; it stands in functions only\n");
+        "1:1 SyntaxError 'with' is not supported in a script; it stands in functions only; files are read by "
+        "load(path), written by save(value, path)\n");
   CHECK(read("# relish: 2\nx = 1\n").errors ==
         "1:1 SyntaxError found a text for version 2 of the language; expected version 1\n");
   CHECK(read("else:\n  x = 1\n").errors == "1:1 SyntaxError found 'else' without an if before it\n");

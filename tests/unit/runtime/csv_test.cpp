@@ -240,6 +240,17 @@ TEST_CASE("words with commas that are no numbers stay words, and one column of s
   CHECK(read("a|b\n1|2\n")[0].note.find("sep=\"|\" makes several of it") != std::string::npos);
   CHECK(read("a|b\n1\n")[0].note.empty());
   CHECK(read("a|b,c\nx,2\n")[0].note.empty());
+  CsvOptions first_row;
+  first_row.header = false;
+  first_row.columns = {"day", "sales"};
+  const auto days = read("2020-01-01,5\n2020-01-02,7\n", first_row);
+  CHECK(days[0].words == std::vector<std::string>{"2020-01-01", "2020-01-02"});
+  CHECK(days[1].values.get_int(0) == 5);
+  CsvOptions years;
+  years.header = true;
+  const auto sales = read("2019,2020\n1,2\n", years);
+  CHECK(sales[1].name == "2020");
+  CHECK(sales[1].values.size() == 1);
   CsvOptions fill_word;
   fill_word.fill = "none";
   const auto towns = read("town,b\n,1\nUlm,2\n", fill_word);
@@ -263,6 +274,13 @@ TEST_CASE("cells that do not fit their column are told by line, column and name"
     INFO(number);
     CHECK(told(fmt::format("a,b\n\"{}\",2\n", number)).find("words={\"a\": […]} takes them as words") !=
           std::string::npos);
+  }
+  told("a,b\n\"1,000\",2\n\"2,000\",\"3,5\"\n");
+  try {
+    read_csv_columns(folder.file("bad.csv"), {});
+    FAIL("is accepted");
+  } catch (const Failure& failure) {
+    CHECK(failure.diagnostics().size() == 2);  // once a column
   }
   // The first missing cell of a column speaks for the others; what stands for it is of its kind.
   CHECK(told("a,b\n1,\n,2\n,3\n4,\n") ==
