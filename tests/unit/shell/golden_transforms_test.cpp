@@ -66,7 +66,10 @@ class PlaceCheck {
           note(binding.span.known() ? binding.span : binding.value().span(), binding.var().name());
         });
       } else if (const auto* loops = std::get_if<PrimFuncPtr>(&function)) {
-        for_each_stmt((*loops)->body, [&](const Stmt& stmt) { note(stmt->span, "a statement"); });
+        // A sequence is where its statements are.
+        for_each_stmt((*loops)->body, [&](const Stmt& stmt) {
+          if (!stmt.as<SeqStmt>()) note(stmt->span, "a statement");
+        });
       }
     }
     return std::move(lost_);
