@@ -231,7 +231,7 @@ void check_golden_transforms(std::size_t step) {
 }  // namespace
 
 TEST_CASE("what transforms tell and where their results stand, on golden files") {
-  check_golden_transforms(20);
+  check_golden_transforms(40);
 }
 TEST_CASE("what transforms tell and where their results stand, on all golden files", "[.][full]") {
   check_golden_transforms(1);
