@@ -26,7 +26,7 @@ namespace {
 
 constexpr int searched_inputs = 1000;
 constexpr char fill_key[] = "\x1b[990~";
-constexpr char unseen_screen[] = "300";  // rows and columns
+constexpr char unseen_screen[] = "40";  // rows and columns
 constexpr std::size_t most_bytes_at_once = 2048;
 // libedit writes what is searched for as a last line of the text: "bck:word", or "bck?word" where no input
 // has it. Where that line begins, its end of line included; nothing while nobody searches.
