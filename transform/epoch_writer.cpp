@@ -53,6 +53,7 @@ class EpochWriter {
   void write() {
     made_.name = options_.prefix + options_.name;
     made_.span = step_.span;
+    builder_.set_origin(made_.span);
     for (const char* name : {"rows", "steps"}) builder_.reserve_name(name);
     for (const Var& param : step_.params) builder_.reserve_name(param.name());
     choose_columns();

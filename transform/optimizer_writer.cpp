@@ -12,10 +12,26 @@
 
 namespace relish {
 
+namespace {
+
+// What is made for a module has the place of its class, or of its first function.
+Span place_of_made(const Module& module) {
+  if (module.span.known()) return module.span;
+  for (const GlobalFunction& function : module.functions) {
+    const Span span = std::visit([](const auto& held) { return held->span; }, function);
+    if (span.known()) return span;
+  }
+  return {};
+}
+
+}  // namespace
+
 void OptimizerWriter::begin(std::string_view name) {
   function_ = Function{};
   function_.name = prefix_ + std::string(name);
+  function_.span = place_of_made(target_);
   builder_ = FunctionBuilder();
+  builder_.set_origin(function_.span);
   renamed_.clear();
   builder_.begin_block(true);
 }
@@ -99,7 +115,12 @@ std::vector<Expr> OptimizerWriter::call_text(const Module& text, const std::stri
       args.push_back(numbers.value(param.name()));
     }
   }
-  return fields_of(inline_call(builder_, target_, text, *callee, args));
+  // Lines of the library keep their places there.
+  const Span place = builder_.origin();
+  builder_.set_origin({});
+  const Expr result = inline_call(builder_, target_, text, *callee, args);
+  builder_.set_origin(place);
+  return fields_of(result);
 }
 
 void OptimizerWriter::change_gradients(const std::vector<Expr>& params, std::vector<Expr>& gradients,

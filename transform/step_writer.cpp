@@ -89,6 +89,7 @@ void StepWriter::begin(const std::string& kind) {
   step_.name = options_.prefix + kind;
   step_.span = adjoint_.span;
   builder_ = FunctionBuilder();
+  builder_.set_origin(step_.span);
   for (const Var& param : fresh_.params) builder_.reserve_name(param.name());
   builder_.begin_block(true);
   buffers_.reset();

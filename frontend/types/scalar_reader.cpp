@@ -63,10 +63,13 @@ void fail_script_name(const std::string& name, Span at, bool size) {
   constexpr std::size_t most_told = 6;
   HoleReport report{hole.id, at, "a scalar", {}};
   std::string told;
+  std::set<std::string> seen;
   for (const std::string& name : scope.names()) {
+    if (!seen.insert(name).second) continue;
     const ScalarMeaning meaning = scope.find(name, at);
     const auto* scalar = std::get_if<Scalar>(&meaning);
-    if (!scalar) continue;
+    // What could not be read has no value that could be offered.
+    if (!scalar || !scalar->defined()) continue;
     if (report.candidates.size() < most_told)
       told += fmt::format("{}{}: {}", told.empty() ? "" : ", ", name, name_of(scalar->dtype()));
     report.candidates.push_back(name);

@@ -90,10 +90,19 @@ std::optional<std::size_t> place_in_input(std::string_view input, const SourceFi
   return own == line && column <= own.size() ? std::optional(begin + column) : std::nullopt;
 }
 
+// Whether a nearer word would take the place of more than a word: of a call whose function's name is wrong.
+bool replaces_too_much(const Diagnostic& diagnostic, const Fix& fix) {
+  const std::string_view written = written_at(fix.at);
+  const bool word =
+      std::all_of(written.begin(), written.end(), [](char c) { return is_name_part(c) || c == '.'; });
+  return !word && diagnostic.message.ends_with("did you mean '" + fix.text + "'?");
+}
+
 // What the fixes of the diagnostic do with the input; nothing where one of them has no place there.
 std::vector<Edit> edits_of(std::string_view input, const Diagnostic& diagnostic) {
   std::vector<Edit> edits;
   for (const Fix& fix : fixes_of(diagnostic)) {
+    if (replaces_too_much(diagnostic, fix)) return {};
     const SourceFile* source = Sources::instance().find(fix.at.file);
     const auto begin = source ? place_in_input(input, *source, fix.at.begin) : std::nullopt;
     const auto end = source ? place_in_input(input, *source, fix.at.end) : std::nullopt;

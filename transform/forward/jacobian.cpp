@@ -137,9 +137,10 @@ class JacobianPass {
     back.at = Var(builder_.fresh_name("ct"), target_.type(), false, span_);
     builder_.begin_region();
     builder_.begin_block(false);
-    builder_.set_origin(target_.span());
+    builder_.set_origin(target_.span().known() ? target_.span() : span_);
     reverse.seed(target_, Adjoint{Expr(back.at)});
     reverse.backward();
+    builder_.set_origin(span_);
     for (const Var& var : subject_.wrt)
       back.values.push_back(builder_.emit(reverse.as_expr(reverse.of(var), var.type(), Expr(var)), "lv"));
     take_steps(back, {});

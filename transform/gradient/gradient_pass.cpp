@@ -55,9 +55,9 @@ void GradientPass::write_adjoint(const GradientOptions& options) {
   subject_.require_rules({target}, Way::Back);
   forward(target);
   if (const Var* seed = target.as_var()) {
-    const Expr one =
-        op_call("ones", {shape_literal({})},
-                {{"dtype", Attribute(std::string(name_of(*target.type().tensor()->dtype)))}}, target.span());
+    const Expr one = op_call("ones", {shape_literal({})},
+                             {{"dtype", Attribute(std::string(name_of(*target.type().tensor()->dtype)))}},
+                             place_of(target));
     reverse_.of(*seed).value = Expr(subject_.builder.bind(one, seed->name() + "_adjoint"));
   }
   reverse_.backward();
@@ -80,13 +80,18 @@ void GradientPass::write_vjp(const DerivativeOptions& options) {
   close("_vjp", std::move(params));
 }
 
+// A result may be the name of a value that the text does not name.
+Span GradientPass::place_of(const Expr& target) const {
+  return target.span().known() ? target.span() : subject_.result_span();
+}
+
 void GradientPass::forward(const Expr& target) {
   subject_.builder.begin_block(false);
   reverse_.forward(subject_.body.bindings, {target});
   subject_.builder.end_block();
   forward_ = subject_.builder.take_bindings();
   subject_.builder.begin_block(true);
-  subject_.builder.set_origin(target.span());
+  subject_.builder.set_origin(place_of(target));
 }
 
 void GradientPass::name_gradients(Module& made) const {

@@ -33,6 +33,7 @@ class GradientPass {
 
  private:
   void forward(const Expr& target);
+  Span place_of(const Expr& target) const;
   void close(const std::string& suffix, std::vector<Var> params);
   void tell(const std::vector<Binding>& backward) const;
 

@@ -60,6 +60,10 @@ class Walk {
       begin = string_begin_;
     } else {
       begin -= name_ending_at(text_, begin).size();
+      // The number of a state: M@12.main.
+      std::size_t digits = begin;
+      while (digits > 0 && is_digit(text_[digits - 1])) --digits;
+      if (digits < begin && digits > 0 && text_[digits - 1] == '@') begin = digits;
     }
     place.begin = begin;
     place.word = text_.substr(begin);

@@ -26,7 +26,6 @@ namespace {
 
 constexpr int searched_inputs = 1000;
 constexpr char fill_key[] = "\x1b[990~";
-constexpr char unseen_screen[] = "300";  // rows and columns
 constexpr std::size_t most_bytes_at_once = 2048;
 // libedit writes what is searched for as a last line of the text: "bck:word", or "bck?word" where no input
 // has it. Where that line begins, its end of line included; nothing while nobody searches.
@@ -183,6 +182,8 @@ struct ScreenEditor::Impl {
 
   // The terminal has another size, or was another program's for a while.
   void redraw() {
+    // Where libedit draws nobody looks: its own screen keeps the size that it began with, since libedit does
+    // not survive that a tall text stands on one that becomes small.
     el_set(editor, EL_PREP_TERM, 1);
     mark_pastes(true);
     draw();
@@ -508,10 +509,6 @@ ScreenEditor::ScreenEditor(EditorQuestions questions, bool colors) : impl_(std::
   el_set(editor, EL_SIGNAL, 0);
   el_set(editor, EL_HIST, history, impl_->history);
   el_set(editor, EL_GETCFN, &Impl::read_character);
-  // Where libedit draws nobody looks: its own screen has one size, since it does not survive that a tall text
-  // stands on one that becomes small.
-  el_set(editor, EL_SETTC, "co", unseen_screen, nullptr);
-  el_set(editor, EL_SETTC, "li", unseen_screen, nullptr);
   // Ctrl-S is a key.
   el_set(editor, EL_SETTY, "-d", "-ixon", nullptr);
   impl_->bind_keys();

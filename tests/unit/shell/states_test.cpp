@@ -314,7 +314,7 @@ TEST_CASE("what was undone and left is still listed") {
   CHECK(session(":branches").find(" left ") == std::string::npos);
   session("x = 4");
   CHECK(session(":branches") ==
-        "* main         branch   state 5: x = 4\n  -            left     state 3: x = 3\n");
+        "* main         branch   state 6: x = 4\n  -            left     state 3: x = 3\n");
   CHECK(session(":goto 3") == "now at state 3: x = 3\n");
   session("x = 5");
   CHECK(session(":branches").find(" left ") == std::string::npos);
@@ -324,7 +324,7 @@ TEST_CASE("what was undone and left is still listed") {
   session("x = 6");
   session(":undo");
   session("x = 7");
-  CHECK(session(":branches").find("left     state 10: x = 6") != std::string::npos);
+  CHECK(session(":branches").find("left     state 13: x = 6") != std::string::npos);
 }
 
 TEST_CASE("commands take values of other states") {
@@ -341,7 +341,7 @@ TEST_CASE("commands take values of other states") {
         std::string::npos);
   CHECK(session(":bind-params M@1.main --params {\"w\": w} --as N").starts_with("N = bind_params(M@1.main"));
   CHECK(session(":edit M@1").find("is of another state") != std::string::npos);
-  CHECK(session(":info M@7").starts_with("UsageError: there is no state behind input 7"));
+  CHECK(session(":info M@99").starts_with("UsageError: there is no state behind input 99"));
   // Of a binding its type is told.
   CHECK(session(":type L.main.y") == "y: R.Tensor((), dtype=\"float32\")\n");
   CHECK(session(":info L.main.y").starts_with("y: R.Tensor((), dtype=\"float32\")\nwritten at <in>:5:"));
