@@ -80,7 +80,6 @@ class Reverse {
                            const std::vector<Adjoint>& arriving);
   void through_loop(const Binding& binding, const Loop& loop, const Adjoint& adjoint);
   void complete_loop(const Binding& binding, const Loop& loop, const Opened& opened, KeptRounds& kept);
-  Expr given_behind(const Binding& binding, const Loop& loop, std::size_t place);
   Expr loop_back(const Binding& binding, const Loop& loop, LoopBack& way, const KeptRounds& kept);
   Region branch_back(const Region& region, const std::vector<Var>& wanted,
                      const std::vector<Adjoint>& arriving);

@@ -23,6 +23,18 @@ Stmt loop_over(const For& like, const ScalarVar& var, const Scalar& extent, Stmt
                    span);
 }
 
+// The number that was put on a tape of its own, by where it stands in the text.
+Scalar number_popped(const Tapes& tapes, const Scalar& number, std::vector<Stmt>& before, Span span) {
+  const Buffer& tape = *tapes.find(&number);
+  before.push_back(tapes.pop(tape, span));
+  return cast(number.dtype(), tapes.top_of(tape));
+}
+
+// Whether the way back has the bounds of the loop from tapes.
+bool keeps_bounds(const ReverseNeeds& needs, const Stmt& stmt, const For& loop) {
+  return needs.matters(stmt) && needs.computes_bounds(loop);
+}
+
 class ReverseExecution {
  public:
   ReverseExecution(const PrimFunc& function, const std::vector<std::size_t>& results,
@@ -159,8 +171,14 @@ class ReverseExecution {
       tapes_.enter(*node);
       made.body = forward(node->body);
       tapes_.leave();
-      if (keeps_bounds(stmt, *node))
-        return seq({bounds_pushed(*node, span), make_stmt(std::move(made), span)}, span);
+      if (keeps_bounds(needs_, stmt, *node)) {
+        std::vector<Stmt> body;
+        for (const Scalar* bound : {&node->begin, &node->extent, &node->step})
+          if (bound->defined() && needs_.reads_written(*bound))
+            body.push_back(number_pushed(*bound, node->var.name() + "_bound", span));
+        body.push_back(make_stmt(std::move(made), span));
+        return seq(std::move(body), span);
+      }
       return is_nothing(made.body) ? made.body : make_stmt(std::move(made), span);
     }
     if (const auto* node = stmt.as<IfStmt>()) {
@@ -194,29 +212,6 @@ class ReverseExecution {
     const Buffer& tape = tapes_.of(&number, DType::Int64, [&] { return fresh_name(name); }, span);
     return tapes_.push(tape, cast(DType::Int64, number), span);
   }
-  Scalar number_popped(const Scalar& number, std::vector<Stmt>& before, Span span) {
-    const Buffer& tape = *tapes_.find(&number);
-    before.push_back(tapes_.pop(tape, span));
-    return cast(number.dtype(), tapes_.top_of(tape));
-  }
-
-  bool keeps_bounds(const Stmt& stmt, const For& loop) const {
-    return needs_.matters(stmt) && needs_.computes_bounds(loop);
-  }
-  static std::vector<const Scalar*> bounds_of(const For& loop) {
-    std::vector<const Scalar*> bounds;
-    for (const Scalar* bound : {&loop.begin, &loop.extent, &loop.step})
-      if (bound->defined()) bounds.push_back(bound);
-    return bounds;
-  }
-  Stmt bounds_pushed(const For& loop, Span span) {
-    std::vector<Stmt> pushes;
-    for (const Scalar* bound : bounds_of(loop))
-      if (needs_.reads_written(*bound))
-        pushes.push_back(number_pushed(*bound, loop.var.name() + "_bound", span));
-    return seq(std::move(pushes), span);
-  }
-
   // A while whose rounds are gone through backwards is counted.
   Stmt while_forward(const While& node, const Stmt& stmt, Span span) {
     const bool noted = needs_.matters(stmt);
@@ -260,14 +255,14 @@ class ReverseExecution {
       return seq(std::move(body), span);
     }
     if (const auto* node = stmt.as<For>()) {
-      if (!keeps_bounds(stmt, *node)) return loop_back(*node, *node, span);
+      if (!keeps_bounds(needs_, stmt, *node)) return loop_back(*node, *node, span);
       std::vector<Stmt> body;
       For known = *node;
       for (Scalar* bound : {&known.begin, &known.extent, &known.step}) {
         const Scalar* own = bound == &known.begin    ? &node->begin
                             : bound == &known.extent ? &node->extent
                                                      : &node->step;
-        if (own->defined() && needs_.reads_written(*own)) *bound = number_popped(*own, body, span);
+        if (own->defined() && needs_.reads_written(*own)) *bound = number_popped(tapes_, *own, body, span);
       }
       body.push_back(loop_back(*node, known, span));
       return seq(std::move(body), span);
@@ -303,7 +298,7 @@ class ReverseExecution {
     if (needs_.restored.contains(node.buffer.id())) {
       std::vector<Scalar> places;
       for (const Scalar& index : node.indices)
-        places.push_back(reads(index, node.buffer) ? number_popped(index, body, span) : index);
+        places.push_back(reads(index, node.buffer) ? number_popped(tapes_, index, body, span) : index);
       const Buffer& tape = tape_of(node.buffer);
       body.push_back(tapes_.pop(tape, span));
       body.push_back(make_stmt(Store{node.buffer, std::move(places), tapes_.top_of(tape)}, span));

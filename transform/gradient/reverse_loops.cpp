@@ -148,7 +148,7 @@ std::vector<std::size_t> told_by_results(const Loop& loop, const Cut& cut,
   return told;
 }
 
-const Type& type_at(const Type& type, const std::vector<int>& path) {
+const Type& leaf_type_at(const Type& type, const std::vector<int>& path) {
   const Type* at = &type;
   for (const int index : path) at = &at->tuple()->fields[static_cast<std::size_t>(index)];
   return *at;
@@ -218,8 +218,8 @@ class HandedOn {
 
   // Of one type in the round, at its begin, before the loop and behind it.
   bool fits(const Var& var, std::size_t param, const std::vector<int>& path) const {
-    return same_type(type_at(loop_.body->params[param].type(), path), var.type()) &&
-           same_type(type_at(loop_.initial[param].type(), path), var.type());
+    return same_type(leaf_type_at(loop_.body->params[param].type(), path), var.type()) &&
+           same_type(leaf_type_at(loop_.initial[param].type(), path), var.type());
   }
 
   const Loop& loop_;
@@ -403,18 +403,23 @@ void Reverse::complete_loop(const Binding& binding, const Loop& loop, const Open
   builder_.begin_block(false);
 }
 
+namespace {
+
 // What a loop of the bindings gives in that place: the variable that stands for it behind the loop.
-Expr Reverse::given_behind(const Binding& binding, const Loop& loop, std::size_t place) {
+Expr given_behind(const std::vector<Binding>& bindings, const Binding& binding, const Loop& loop,
+                  std::size_t place, FunctionBuilder& builder) {
   if (loop.body->params.size() == 1) return Expr(binding.var());
-  const Binding* const end = forward_.data() + forward_.size();
+  const Binding* const end = bindings.data() + bindings.size();
   for (const Binding* next = &binding + 1; next < end; ++next) {
     const auto* field = next->value().as<TupleGet>();
     const Var* whole = field ? field->tuple.as_var() : nullptr;
     if (!whole || !(*whole == binding.var())) break;
     if (field->index == static_cast<int>(place)) return Expr(next->var());
   }
-  return builder_.emit(tuple_get(Expr(binding.var()), static_cast<int>(place), builder_.origin()), "lv");
+  return builder.emit(tuple_get(Expr(binding.var()), static_cast<int>(place), builder.origin()), "lv");
 }
+
+}  // namespace
 
 // The loop backwards. It gives what `way` carries, then the stack.
 Expr Reverse::loop_back(const Binding& binding, const Loop& loop, LoopBack& way, const KeptRounds& kept) {
@@ -424,7 +429,7 @@ Expr Reverse::loop_back(const Binding& binding, const Loop& loop, LoopBack& way,
   std::vector<Var> params = way.params;
   std::vector<Expr> handed;
   for (const HandedBack& each : kept.handed) {
-    const Expr behind = given_behind(binding, loop, each.param);
+    const Expr behind = given_behind(forward_, binding, loop, each.param, builder_);
     back.initial.push_back(leaf_at(behind, each.path, builder_));
     params.emplace_back(builder_.fresh_name(each.value.name()), each.value.type(), false, span);
     handed.emplace_back(params.back());
