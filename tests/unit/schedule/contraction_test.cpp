@@ -352,10 +352,8 @@ TEST_CASE("contraction: places that rows and terms share are copied once, at wha
 }
 
 TEST_CASE("contraction: items of a batch are the last columns where rows of images are short") {
-  const Target wide{.vector_bytes = 64,
-                    .vector_registers = 32,
-                    .private_cache_bytes = std::int64_t{1} << 21,
-                    .least_products = 0};
+  Target wide{.vector_bytes = 64, .vector_registers = 32, .least_products = 0};
+  wide.private_cache_bytes = std::int64_t{1} << 21;
   const auto by_items = [&](const Module& module) {
     const std::string text = print(schedule(module, wide));
     return text.find("_windows") != std::string::npos && text.find("turned") != std::string::npos;
@@ -364,7 +362,6 @@ TEST_CASE("contraction: items of a batch are the last columns where rows of imag
       windows("padded", {16, 3, 4, 4}, {80, 3, 3, 3}, {16, 80, 4, 4}, "y0 + p0 - 1", "x0 + q0 - 1", true),
       windows("in blocks of rows of images", {32, 2, 6, 6}, {200, 2, 3, 3}, {32, 200, 6, 6}, "y0 + p0 - 1",
               "x0 + q0 - 1", true),
-      windows("no padding", {32, 2, 5, 7}, {84, 2, 3, 3}, {32, 84, 3, 5}, "y0 + p0", "x0 + q0", false),
       windows("backwards, far apart", {16, 2, 5, 6}, {80, 2, 3, 3}, {16, 80, 5, 6}, "y0 + 1 - p0",
               "x0 + 2 - q0 * 2", true),
       windows("with steps", {16, 2, 6, 5}, {220, 2, 3, 3}, {16, 220, 3, 3}, "y0 * 2 + p0 - 1",
