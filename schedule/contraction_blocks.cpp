@@ -305,11 +305,7 @@ class ContractionWriter : private BlockText {
                                            without_zeros(substitute(contraction_.left, values_))},
                                      span()));
   }
-  // Where a row of the block and a term of the part are in the panel of the left factor, and a column in the
-  // other one.
-  std::vector<Scalar> in_left(const BlockPlace& row, const Scalar& term) const {
-    return left_.at(row_round_, summed_round_, term, row);
-  }
+  // Where a column of the block and a term of the part are in the panel of the right factor.
   std::vector<Scalar> in_right(const Scalar& term, const BlockPlace& column) const {
     return right_.at(column_round_, summed_round_, term, column);
   }
@@ -397,10 +393,10 @@ class ContractionWriter : private BlockText {
       const Scalar left =
           shapes_.left_in_windows()
               ? load(left_windows_.buffer(), left_windows_.at(*this, row.places, variables_of(sum)))
-          : shapes_.left_direct
-              ? in_place(contraction_.left, sum.position, shapes_.rows, row_round_, row.in_block,
-                         shapes_.tile.rows)
-              : load(left_.buffer(), in_left({row.in_block, rows.tile(), row.in_tile}, sum.position));
+          : shapes_.left_direct ? in_place(contraction_.left, sum.position, shapes_.rows, row_round_,
+                                           row.in_block, shapes_.tile.rows)
+                                : load(left_.buffer(), left_.at(row_round_, summed_round_, sum.position,
+                                                                {row.in_block, rows.tile(), row.in_tile}));
       const Scalar right =
           shapes_.in_windows()
               ? load(windows_.buffer(), windows_.at(*this, variables_of(sum), use(column_tile), column))
