@@ -472,6 +472,14 @@ TEST_CASE("limits of a line") {
   CHECK(rule_of([&] { read_csv(folder.put("a.csv", "1" + longest)); }) == "DataError: csv.line");
 }
 
+TEST_CASE("bytes that are no UTF-8 are told with their line") {
+  TemporaryFolder folder;
+  const std::string path = folder.put("a.csv", "name,x\nM\xC3\xBCnchen,1\nK\xF6ln,2\n");
+  CHECK(failure_of([&] { read_csv(path); }) ==
+        "DataError: " + path + ": line 3: the bytes are no UTF-8; save the file as UTF-8 (byte 19)");
+  CHECK(rule_of([&] { read_csv(path); }) == "DataError: csv.text");
+}
+
 TEST_CASE("a wide first row and many short ones take no memory for the cells that are not there") {
   TemporaryFolder folder;
   std::string bytes;
