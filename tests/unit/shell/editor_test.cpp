@@ -76,6 +76,16 @@ TEST_CASE("editor: the blanks that a new line begins with") {
   CHECK(behind("        return y") == 4);
   CHECK(behind("        returned = y") == 8);
   CHECK(behind("pass") == 0);
+  const auto before = [](std::string_view text) { return blanks_to_step(text, text.size()); };
+  CHECK(before("x:\n        ") == 4);
+  CHECK(before("x:\n     ") == 1);
+  CHECK(before("   ") == 3);
+  CHECK(before("x:\n") == 0);
+  CHECK(before("    y ") == 0);
+  CHECK(unindented({"if x:\n      y", 12}) == EditedText{"if x:\n    y", 10});
+  CHECK(unindented({"      y", 1}) == EditedText{"    y", 1});
+  CHECK(unindented({"      y", 5}) == EditedText{"    y", 4});
+  CHECK(unindented({"y", 1}) == EditedText{"y", 1});
 }
 
 TEST_CASE("editor: undo goes over changes, not over moves") {
@@ -372,8 +382,16 @@ TEST_CASE("editor: keys that nothing is bound to put nothing into the text") {
   CHECK(function_of("\x1b[1;3C") == "em-next-word");
   CHECK(function_of("\x1b[1;2C") == "ed-next-char");
   CHECK(function_of("\x1b[1;5A") == "relish-up");
-  for (const char* nothing : {"\x1b[5~", "\x1b[6~", "\x1b[15~", "\x1b[24~", "\x1b[3;5~", "\x1bOP", "\x1b[Z"})
-    CHECK(function_of(nothing) == "relish-nothing");
+  CHECK(function_of("\x1b[1;2F") == "relish-line-end");
+  CHECK(function_of("\x1b[1;5H") == "relish-home");
+  CHECK(function_of("\x1b[3;5~") == "em-delete-next-word");
+  CHECK(function_of("\x1b[3^") == "em-delete-next-word");
+  CHECK(function_of("\x1bOM") == "relish-enter");
+  for (const char* word : {"\x1b[5D", "\x1bO5D", "\x1bOd", "\x1b\x1b[D"})
+    CHECK(function_of(word) == "ed-prev-word");
+  CHECK(function_of("\x1b[d") == "ed-prev-char");
+  for (const char* nothing : {"\x1b[5~", "\x1b[6~", "\x1b[15~", "\x1b[24~", "\x1bOP", "\x1b[2~"})
+    CHECK(function_of(nothing) == "none");
 }
 
 TEST_CASE("editor: the line below tells how a call is written") {
