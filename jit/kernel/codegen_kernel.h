@@ -65,8 +65,8 @@ class KernelEmitter : private VectorEmitter {
   void loop_over(const For& loop, llvm::Value* first, llvm::Value* count);
   // `jumps`: break and continue in the body mean this loop.
   void counted_loop(llvm::Value* first, llvm::Value* count, std::int64_t step,
-                    const std::function<void(llvm::Value*)>& body, llvm::MDNode* hints = nullptr,
-                    bool jumps = false);
+                    const std::function<void(llvm::Value*)>& body,
+                    const std::function<llvm::MDNode*()>& hints = {}, bool jumps = false);
   llvm::Value* iterations(const For& loop);
   For with_known_step(const For& loop, Span span);
   llvm::MDNode* vector_hints(const For& loop);

@@ -48,8 +48,8 @@ bool KernelEmitter::leaves_sequence(const Stmt& stmt) {
 }
 
 void KernelEmitter::counted_loop(llvm::Value* first, llvm::Value* count, std::int64_t step,
-                                 const std::function<void(llvm::Value*)>& body, llvm::MDNode* hints,
-                                 bool jumps) {
+                                 const std::function<void(llvm::Value*)>& body,
+                                 const std::function<llvm::MDNode*()>& hints, bool jumps) {
   auto& context = builder_.getContext();
   auto* loop = llvm::BasicBlock::Create(context, "loop", frame_.function);
   auto* done = llvm::BasicBlock::Create(context, "done", frame_.function);
@@ -71,12 +71,12 @@ void KernelEmitter::counted_loop(llvm::Value* first, llvm::Value* count, std::in
   llvm::Value* next = builder_.CreateAdd(counter, int64(step), "", true, true);
   counter->addIncoming(next, builder_.GetInsertBlock());
   llvm::BranchInst* latch = builder_.CreateCondBr(builder_.CreateICmpSLT(next, count), loop, done);
-  if (hints) latch->setMetadata(llvm::LLVMContext::MD_loop, hints);
+  if (hints) latch->setMetadata(llvm::LLVMContext::MD_loop, hints());
   builder_.SetInsertPoint(done);
 }
 
-// Advice for the vectorizer about an innermost loop: code that brings little costs compilation time all the
-// same.
+// Advice for the vectorizer about an innermost loop, behind its body: code that brings little costs
+// compilation time all the same.
 llvm::MDNode* KernelEmitter::vector_hints(const For& loop) {
   auto& context = builder_.getContext();
   const auto hint = [&](const char* name, llvm::Constant* value) {
@@ -92,6 +92,15 @@ llvm::MDNode* KernelEmitter::vector_hints(const For& loop) {
     hints.push_back(hint("llvm.loop.vectorize.enable", builder_.getFalse()));
   else if (!traits.reduces && !loop.body.as<For>())  // what is unrolled inside is work enough
     hints.push_back(hint("llvm.loop.interleave.count", builder_.getInt32(1)));
+  // The lanes of a sum are given, so that it has the same bits on processors with other vectors: 32, or 8 of
+  // a known extent below that. (A width lets the vectorizer change the order of every sum of the loop: not
+  // where one is strict.)
+  constexpr std::int64_t lanes = 32, few_lanes = 8;
+  if (traits.affine && frame_.free_sums && !frame_.strict_sums && !(extent && *extent < few_lanes)) {
+    const std::int64_t width = extent && *extent < lanes ? few_lanes : lanes;
+    hints.push_back(hint("llvm.loop.vectorize.width", builder_.getInt32(static_cast<std::uint32_t>(width))));
+    hints.push_back(hint("llvm.loop.interleave.count", builder_.getInt32(1)));
+  }
   if (target_.masked_memory && traits.affine && !traits.reduces && widens(loop.body) &&
       !(extent && *extent % 16 == 0))
     hints.push_back(hint("llvm.loop.vectorize.predicate.enable", builder_.getTrue()));
@@ -174,7 +183,7 @@ void KernelEmitter::loop_over(const For& loop, llvm::Value* first, llvm::Value* 
           if (polls) RuntimeCalls::poll(builder_, frame_.flag, frame_.interrupted);
           iteration(loop, counter, begin);
         },
-        nullptr, has_own_jump(loop.body, false));
+        {}, has_own_jump(loop.body, false));
   }
   frame_.loops.pop_back();
   prover_.leave_loop();
@@ -191,11 +200,11 @@ bool KernelEmitter::polls_rarely(const For& loop) const {
 
 // An innermost loop. It must stay free of polls to be vectorized, so a long one is cut into strips.
 void KernelEmitter::strips(const For& loop, llvm::Value* first, llvm::Value* count, llvm::Value* begin) {
-  llvm::MDNode* const hints = vector_hints(loop);
   const auto run = [&](llvm::Value* from, llvm::Value* to) {
+    frame_.free_sums = frame_.strict_sums = false;
     counted_loop(
-        from, to, 1, [&](llvm::Value* counter) { iteration(loop, counter, begin); }, hints,
-        has_own_jump(loop.body, false));
+        from, to, 1, [&](llvm::Value* counter) { iteration(loop, counter, begin); },
+        [&] { return vector_hints(loop); }, has_own_jump(loop.body, false));
   };
   const bool is_chunk = in_parallel_ && frame_.loops.size() == chunk_depth_;
   if (polls_rarely(loop) || is_chunk) return run(first, count);

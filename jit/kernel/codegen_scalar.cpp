@@ -501,8 +501,7 @@ llvm::Value* ScalarEmitter::cast(llvm::Value* value, DType from, DType to) {
 }
 
 // The value of a reduction's store. Products are fused into the sum, and when the innermost loop is the one
-// that is summed over, the order of the sum is left to the vectorizer: fixed by shape and machine, whatever
-// the threads do.
+// that is summed over, its terms may change their order: to that of a fixed number of lanes (vector_hints).
 ScalarEmitter::ReductionLoops ScalarEmitter::reduction_loops(const Store& store) {
   ReductionLoops loops;
   for (const ScalarVar& loop : frame_.loops) {
@@ -541,13 +540,16 @@ llvm::Value* ScalarEmitter::update(const Store& store, const Update& update) {
     builder_.setFastMathFlags(flags);
     llvm::Value* multiplied = builder_.CreateFMul(a, b);
     flags.setAllowReassoc(along_innermost);
+    frame_.free_sums = frame_.free_sums || along_innermost;
     builder_.setFastMathFlags(flags);
     return builder_.CreateFAdd(loaded, multiplied);
   }
   llvm::Value* addend = scalar(update.addend);
   // A guarded sum keeps its order, as the reference adds it (schedule/arrange.h).
   const auto* guarded = update.addend.as<Select>();
-  flags.setAllowReassoc(along_innermost && !(guarded && guarded->lazy));
+  const bool free = along_innermost && !(guarded && guarded->lazy);
+  flags.setAllowReassoc(free);
+  frame_.free_sums = frame_.free_sums || free;
   builder_.setFastMathFlags(flags);
   return update.op == BinaryOp::Add ? builder_.CreateFAdd(loaded, addend)
                                     : builder_.CreateFMul(loaded, addend);

@@ -58,6 +58,9 @@ class ScalarEmitter {
     std::unordered_set<std::uint64_t> on_stack;  // local buffers
     std::int64_t stack_bytes = 0;                // of those with dimensions
     llvm::Value* result = nullptr;               // address of the scalar result
+    // Floating results that the innermost loop goes over again and again: whether the vectorizer may choose
+    // the order of some, and whether others keep theirs.
+    bool free_sums = false, strict_sums = false;
   };
 
   void define(const ScalarVar& var, ScalarSlot slot);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
 #include "ir/rewriting/rewrite.h"
 #include "jit/kernel/codegen_kernel.h"
@@ -291,7 +292,11 @@ void KernelEmitter::sequence_child(const Stmt& child, std::size_t taken) {
 
 void KernelEmitter::store(const Store& store, Span span) {
   const auto updated = as_update(store);
+  const bool free_before = std::exchange(frame_.free_sums, false);
   llvm::Value* value = updated ? update(store, *updated) : scalar(store.value);
+  if (!frame_.free_sums && is_float(store.buffer.dtype()) && reduction_loops(store).innermost)
+    frame_.strict_sums = true;
+  frame_.free_sums = frame_.free_sums || free_before;
   store_element(value, element_address(store.buffer, store.indices, span), store.buffer.dtype());
 }
 

@@ -361,3 +361,35 @@ TEST_CASE("kernels: loops are scheduled for the widest vectors of the processor"
   CHECK(bytes >= 16);
 #endif
 }
+
+TEST_CASE("kernels: a sum along memory has 32 lanes, whatever vectors the processor has", "[jit]") {
+  const std::int64_t n = GENERATE(7, 31, 32, 101, 160);
+  const std::int64_t lanes = n < 8 ? 1 : n < 32 ? 8 : 32;
+  const DType dtype = GENERATE(DType::Float32, DType::Float64);
+  LoopBuilder b;
+  const Buffer x = b.input("X", tensor_type({Scalar(n)}, dtype));
+  const Buffer y = b.output("Y", tensor_type({}, dtype));
+  b.spatial_reduce(
+      "Y", {}, {Scalar(n)},
+      [&](const auto&, const auto& r) { return b.store(y, {}, b.load(y, {}) + b.load(x, {r[0]})); },
+      [&](const auto&) { return b.store(y, {}, zero(dtype)); });
+  Tensor terms = Tensor::empty(dtype, {n});
+  for (std::int64_t i = 0; i < n; ++i)
+    terms.set_double(i, std::sin(static_cast<double>(i * i + 1)) * (i % 9 + 1));
+  const auto rounded = [&](double value) {
+    return dtype == DType::Float32 ? static_cast<float>(value) : value;
+  };
+  // Whole rows of lanes, then halves onto halves, then the rest one by one.
+  std::vector<double> sums(static_cast<std::size_t>(lanes), 0.0);
+  std::int64_t at = 0;
+  for (; at + lanes <= n; at += lanes)
+    for (std::int64_t lane = 0; lane < lanes; ++lane)
+      sums[static_cast<std::size_t>(lane)] =
+          rounded(sums[static_cast<std::size_t>(lane)] + terms.get_double(at + lane));
+  for (std::size_t half = sums.size() / 2; half > 0; half /= 2)
+    for (std::size_t lane = 0; lane < half; ++lane) sums[lane] = rounded(sums[lane] + sums[lane + half]);
+  for (; at < n; ++at) sums[0] = rounded(sums[0] + terms.get_double(at));
+  const Value found = compiled_tier().call(module_of(b.finish("sum")), "sum", {terms});
+  INFO(n << " terms of " << name_of(dtype));
+  CHECK(found.tensor().get_double(0) == sums[0]);
+}
