@@ -11,7 +11,6 @@
 #include "shell/repl/completion/completion.h"
 #include "shell/repl/completion/cursor_place.h"
 #include "shell/repl/editor/edited_text.h"
-#include "shell/repl/editor/editor.h"
 #include "shell/repl/editor/other_keys.h"
 #include "shell/repl/editor/screen.h"
 #include "shell/repl/editor/status_line.h"
@@ -291,56 +290,8 @@ TEST_CASE("editor: completion by place") {
   CHECK(first("# cou").empty());
   CHECK(first("y = 'cou").empty());
   CHECK(first("").empty());
-  // Tensors of a file.
-  const testing::TemporaryFolder folder;
-  const std::string weights = folder.file("m.npz"), other = folder.file("m.safetensors");
-  session("save({'w0': x, 'w1': x, 'b': x}, '" + weights + "'); save({'k': x}, '" + other + "')");
-  CHECK(first("load('" + weights + ":w").at(1) == weights + ":w1");
-  CHECK(first(":load " + other + ":").front() == other + ":k");
-  CHECK(first("load('" + folder.path() + "/none.npz:w").empty());
   // Where an operator wants a tensor, tensors come first.
   CHECK(first("R.exp(").front() == "x");
-}
-
-TEST_CASE("editor: completion of what a call takes") {
-  SessionHarness session;
-  session(two_layers + "x = ones((2, 3))\ncount = 5\nlabels = {'a': 1}\n");
-  const auto offers = [&](std::string_view text, std::string_view what) {
-    const std::vector<Candidate> found = complete(session.workspace(), text).candidates;
-    return std::any_of(found.begin(), found.end(), [&](const Candidate& each) { return each.text == what; });
-  };
-  // What stands there already, or has its place, is not offered again.
-  CHECK_FALSE(offers("M.main(x, ", "x="));
-  CHECK_FALSE(offers("setup_trainer(M.main, optimizer=\"adam(lr=0.1, ", "zz"));
-  CHECK_FALSE(offers("call(M.main, arg={\"", "x="));
-  CHECK_FALSE(offers(":branch ", "x"));
-  CHECK_FALSE(offers(":snapshot ", "M"));
-  CHECK_FALSE(offers("x ", "x"));
-  CHECK_FALSE(offers("x", "x"));
-  CHECK_FALSE(offers("M.main(w=x, ", "w="));
-  CHECK_FALSE(offers("setup_trainer(M.main, optimizer=\"adam(lr=0.1, ", "lr="));
-  CHECK_FALSE(offers(":setup-trainer M.main --optimizer adam(lr=0.1,", "lr="));
-  CHECK_FALSE(offers(":setup-trainer M.main --optimizer \"adam(lr=0.1, ", "lr="));
-  CHECK_FALSE(offers("call(M.main, arg={\"", "count"));
-  CHECK_FALSE(offers(":vars ", "count"));
-  CHECK_FALSE(offers("del ", "print"));
-  CHECK_FALSE(offers("? rel", "relish"));
-  CHECK(common_continuation(complete(session.workspace(), ":redo")).empty());
-  const std::pair<std::string_view, std::string_view> wanted[] = {
-      {"x[", "count"},
-      {"x.sum(", "axis="},
-      {"zeros((2,), ", "dtype="},
-      {"call(M.main, arg={\"x\": x, \"", "w"},
-      {"labels[\"", "a"},
-      {":uses M.main.", "M.main.w"},
-      {":setup-trainer M.main --optimizer \"adam(lr=0.1, ", "eps="},
-      {":passes M.main -p \"dce, gradient(wr", "wrt="},
-      {"passes(M.main, passes=\"gr", "gradient"},
-  };
-  for (const auto& [text, word] : wanted) {
-    INFO(text);
-    CHECK(offers(text, word));
-  }
 }
 
 TEST_CASE("editor: whatever has a name is found by its beginning") {
