@@ -32,11 +32,51 @@ bool is_in(char32_t character, const CharacterRange (&ranges)[Count]) {
   return behind != std::begin(ranges) && character <= std::prev(behind)->last;
 }
 
+struct Decoded {
+  char32_t character;
+  std::size_t bytes;
+};
+
+Decoded first_of(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text.front());
+  if (first < 0xC2 || first > 0xF4) return {first, 1};
+  const std::size_t bytes = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (bytes > text.size()) return {first, 1};
+  char32_t value = first & (0x7F >> bytes);
+  for (std::size_t i = 1; i < bytes; ++i) {
+    const auto next = static_cast<unsigned char>(text[i]);
+    if ((next & 0xC0) != 0x80) return {first, 1};
+    value = value << 6 | (next & 0x3F);
+  }
+  return {value, bytes};
+}
+
 }  // namespace
 
 std::size_t character_width(char32_t character) {
   if (character < 0x300) return 1;
   return is_in(character, wide_characters) ? 2 : is_in(character, marks) ? 0 : 1;
+}
+
+std::size_t cells_in(std::string_view text) {
+  std::size_t cells = 0;
+  while (!text.empty()) {
+    const Decoded next = first_of(text);
+    cells += character_width(next.character);
+    text.remove_prefix(next.bytes);
+  }
+  return cells;
+}
+
+std::string_view first_cells(std::string_view text, std::size_t cells) {
+  std::size_t at = 0, used = 0;
+  while (at < text.size()) {
+    const Decoded next = first_of(text.substr(at));
+    used += character_width(next.character);
+    if (used > cells && at > 0) break;
+    at += next.bytes;
+  }
+  return text.substr(0, at);
 }
 
 }  // namespace relish

@@ -2,11 +2,16 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 namespace relish {
 
 // 2 for the wide characters of East Asia and pictures, 0 for marks on the character before, else 1. It does
 // not depend on the locale.
 std::size_t character_width(char32_t character);
+// Of a UTF-8 text; a byte that is no character takes one.
+std::size_t cells_in(std::string_view text);
+// As much of the beginning of the text as goes into so many cells, at least a character of what is not empty.
+std::string_view first_cells(std::string_view text, std::size_t cells);
 
 }  // namespace relish

@@ -67,7 +67,7 @@ std::size_t begin_of_line(std::string_view input, Span span) {
 }
 
 // A change of the input, by bytes.
-struct InputChange {
+struct ProposedEdit {
   std::size_t begin = 0, end = 0;
   std::string text;
 };
@@ -99,8 +99,8 @@ bool replaces_too_much(const Diagnostic& diagnostic, const Fix& fix) {
 }
 
 // What the fixes of the diagnostic do with the input; nothing where one of them has no place there.
-std::vector<InputChange> edits_of(std::string_view input, const Diagnostic& diagnostic) {
-  std::vector<InputChange> edits;
+std::vector<ProposedEdit> edits_of(std::string_view input, const Diagnostic& diagnostic) {
+  std::vector<ProposedEdit> edits;
   for (const Fix& fix : fixes_of(diagnostic)) {
     if (replaces_too_much(diagnostic, fix)) return {};
     const SourceFile* source = Sources::instance().find(fix.at.file);
@@ -113,11 +113,11 @@ std::vector<InputChange> edits_of(std::string_view input, const Diagnostic& diag
 }
 
 // From the end on, so that places stay; of two that meet the first one counts.
-void apply_edits(std::string& text, std::vector<InputChange> edits) {
+void apply_edits(std::string& text, std::vector<ProposedEdit> edits) {
   std::stable_sort(edits.begin(), edits.end(),
-                   [](const InputChange& a, const InputChange& b) { return a.begin < b.begin; });
-  std::vector<InputChange> apart;
-  for (InputChange& edit : edits) {
+                   [](const ProposedEdit& a, const ProposedEdit& b) { return a.begin < b.begin; });
+  std::vector<ProposedEdit> apart;
+  for (ProposedEdit& edit : edits) {
     const bool meets =
         !apart.empty() && (edit.begin < apart.back().end ||
                            (edit.begin == apart.back().begin && edit.text == apart.back().text));
@@ -131,10 +131,10 @@ void apply_edits(std::string& text, std::vector<InputChange> edits) {
 
 std::optional<std::string> corrected_input(std::string_view input, std::span<const Diagnostic> diagnostics) {
   std::string text(input);
-  std::vector<InputChange> edits;
+  std::vector<ProposedEdit> edits;
   std::vector<const Diagnostic*> by_words;
   for (const Diagnostic& diagnostic : diagnostics) {
-    const std::vector<InputChange> own = edits_of(input, diagnostic);
+    const std::vector<ProposedEdit> own = edits_of(input, diagnostic);
     if (own.empty()) by_words.push_back(&diagnostic);
     edits.insert(edits.end(), own.begin(), own.end());
   }

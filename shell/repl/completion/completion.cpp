@@ -181,25 +181,44 @@ class Completer {
     return any;
   }
 
-  void add_not_given(std::vector<Candidate> keywords) {
+  void add_not_given(std::vector<Candidate> keywords) { add_but(std::move(keywords), place_.given); }
+
+  void add_but(std::vector<Candidate> keywords, const std::vector<std::string_view>& given) {
     std::erase_if(keywords, [&](const Candidate& keyword) {
       const std::string_view name = std::string_view(keyword.text).substr(0, keyword.text.size() - 1);
-      return std::find(place_.given.begin(), place_.given.end(), name) != place_.given.end();
+      return std::find(given.begin(), given.end(), name) != given.end();
     });
     add(std::move(keywords));
+  }
+
+  // In the text "adam(lr=0.1, b" or "dce, gradient(wr": what the entry in front of the open bracket takes, or
+  // behind one that is closed another entry.
+  void entries() {
+    const std::string_view inside = place_.word;
+    std::vector<std::size_t> open;
+    for (std::size_t at = 0; at < inside.size(); ++at) {
+      if (inside[at] == '(') open.push_back(at);
+      if (inside[at] == ')' && !open.empty()) open.pop_back();
+    }
+    place_.word = inside.substr(inside.find_last_of("(, ") + 1);
+    if (open.empty())
+      return add(place_.keyword == "passes" ? sources_.transforms() : sources_.catalog(place_.keyword));
+    const std::string_view before = inside.substr(0, open.back());
+    const std::string_view entry = before.substr(before.find_last_of("(, =") + 1);
+    std::vector<std::string_view> given;
+    for (const std::string_view part : split_at_commas(inside.substr(open.back() + 1)))
+      if (const std::size_t sign = part.find('='); sign != std::string_view::npos)
+        given.push_back(without_blanks(part.substr(0, sign)));
+    const Command* transform = find_command(entry);
+    add_but(sources_.catalog_options(entry), given);
+    if (transform && transform->transforms) add_but(sources_.command_keywords(*transform), given);
   }
 
   void string() {
     const std::string callee(place_.callee);
     // In "adam(lr" the string holds a call itself.
-    const std::size_t open = place_.word.find('(');
-    if (open != std::string_view::npos) {
-      const std::string_view inside = place_.word;
-      const std::string_view entry = inside.substr(0, open);
-      place_.word = inside.substr(std::min(inside.find_last_of("(, ") + 1, inside.size()));
-      add(sources_.catalog_options(entry));
-      return;
-    }
+    if (place_.word.find('(') != std::string_view::npos) return entries();
+    if (!place_.subscripted.empty()) return add(sources_.keys(place_.subscripted));
     if (callee == "load" || callee == "save" || callee == "run" || callee == "open") return files();
     if (callee == "help" || callee == "doc") return add(sources_.pages());
     if (const Command* command = callee.empty() ? nullptr : find_command(callee)) {
@@ -259,6 +278,7 @@ class Completer {
       parameters.erase(parameters.begin(),
                        parameters.begin() + static_cast<std::ptrdiff_t>(std::min(placed, parameters.size())));
       add_not_given(std::move(parameters));
+      add_not_given(sources_.synopsis_keywords(callee, placed));
     }
   }
 

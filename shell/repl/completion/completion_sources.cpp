@@ -200,6 +200,40 @@ std::vector<Candidate> CompletionSources::kinds() const {
   return found;
 }
 
+std::vector<Candidate> CompletionSources::keys(std::string_view dict) const {
+  std::vector<Candidate> found;
+  const ScriptValue* value = bound_to(workspace_, dict);
+  const auto* entries = value ? value->dictionary() : nullptr;
+  if (!entries) return found;
+  for (const auto& [key, held] : entries->items)
+    if (key.string()) found.push_back({*key.string(), "key", kind_of(held)});
+  return found;
+}
+
+// Of "t.sum(axis=None, keepdims=False)": what has a value of its own.
+std::vector<Candidate> CompletionSources::synopsis_keywords(std::string_view callee, std::size_t from) const {
+  std::string_view synopsis;
+  if (const std::size_t dot = callee.rfind('.'); dot != std::string_view::npos) {
+    const ScriptValue* value = bound_to(workspace_, callee.substr(0, dot));
+    const ValueMethod* method = value ? find_method(*value, callee.substr(dot + 1)) : nullptr;
+    if (method) synopsis = method->synopsis;
+  } else if (const Builtin* builtin = is_bound(callee) ? nullptr : find_builtin(callee)) {
+    synopsis = builtin->synopsis;
+  }
+  std::vector<Candidate> found;
+  const std::size_t open = synopsis.find('('), close = synopsis.find(')', std::min(open, synopsis.size()));
+  if (close == std::string_view::npos) return found;
+  const std::string_view list = synopsis.substr(open + 1, close - open - 1);
+  const std::vector<std::string_view> parts = split_at_commas(list);
+  for (std::size_t i = from; i < parts.size(); ++i) {
+    const std::string_view part = without_blanks(parts[i]);
+    const std::size_t sign = part.find('=');
+    if (sign == std::string_view::npos || !is_plain_name(part.substr(0, sign))) continue;
+    found.push_back({std::string(part.substr(0, sign + 1)), "argument", std::string(synopsis)});
+  }
+  return found;
+}
+
 std::vector<Candidate> CompletionSources::decorators() const {
   return {{"R.function", "decorator", "a function of graphs"},
           {"I.ir_module", "decorator", "a module of functions"},

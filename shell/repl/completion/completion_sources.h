@@ -30,6 +30,10 @@ class CompletionSources {
   std::vector<Candidate> decorators() const;
   // Of the function that the text names; `behind` follows each.
   std::vector<Candidate> parameters(std::string_view function, std::string_view behind = "") const;
+  // Arguments with a name of a built-in, or of a method such as x.sum.
+  std::vector<Candidate> synopsis_keywords(std::string_view callee, std::size_t from) const;
+  // Keys of a dict that are texts.
+  std::vector<Candidate> keys(std::string_view dict) const;
   std::vector<Candidate> operator_keywords(const Op& op, std::size_t from) const;
   std::vector<Candidate> command_keywords(const Command& command) const;
   std::vector<Candidate> commands() const;    // :gradient

@@ -75,6 +75,8 @@ class Walk {
       // optimizer="adam(lr: the name in front of the sign.
       const std::string_view before = without_blanks(text_.substr(0, begin - 1));
       if (before.ends_with('=')) place.keyword = name_ending_at(before, before.size() - 1);
+      if (!open_.empty() && open_.back().kind == '[')
+        place.subscripted = name_ending_at(text_, open_.back().begin - 1);
     }
     place.in_dict = !open_.empty() && open_.back().kind == '{';
     place.wants_value = is_value_wanted(text_.substr(0, begin));

@@ -16,8 +16,9 @@ struct CursorPlace {
   bool in_comment = false;
   bool behind_at = false;  // a name and `@` stand in front of the word: a state, or a factor
   bool decorator = false;
-  bool in_dict = false;      // the innermost bracket is one of a dict
-  bool wants_value = false;  // behind a sign, a bracket or a word such as `del`: a value stands here
+  bool in_dict = false;          // the innermost bracket is one of a dict
+  std::string_view subscripted;  // p of p["… , where that is the innermost bracket
+  bool wants_value = false;      // behind a sign, a bracket or a word such as `del`: a value stands here
 
   // The innermost call that is open: R.nn.relu( … ; empty when there is none.
   std::string_view callee;

@@ -6,6 +6,7 @@
 namespace relish {
 namespace {
 
+constexpr std::size_t indent_step = 4;
 constexpr std::size_t most_changes = 500, most_kept_bytes = 4 << 20;
 
 bool is_later_byte(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
@@ -53,7 +54,7 @@ std::size_t word_begin(std::string_view text, std::size_t at) {
 }
 
 std::string indentation_behind(std::string_view text, std::size_t at) {
-  constexpr std::size_t step = 4;
+  constexpr std::size_t step = indent_step;
   const std::size_t begin = line_begin(text, at);
   const std::string_view line = text.substr(begin, at - begin);
   const std::size_t blanks = std::min(line.find_first_not_of(' '), line.size());
@@ -65,6 +66,23 @@ std::string indentation_behind(std::string_view text, std::size_t at) {
     if (alone && count >= step) count -= step;
   }
   return std::string(count, ' ');
+}
+
+std::size_t blanks_to_step(std::string_view text, std::size_t at) {
+  const std::size_t begin = line_begin(text, at);
+  const std::size_t blanks = at - begin;
+  if (blanks == 0 || text.substr(begin, blanks).find_first_not_of(' ') != std::string_view::npos) return 0;
+  return (blanks - 1) % indent_step + 1;
+}
+
+EditedText unindented(const EditedText& text) {
+  const std::size_t begin = line_begin(text.text, text.cursor);
+  const std::size_t words = std::min(text.text.find_first_not_of(' ', begin), text.text.size());
+  const std::size_t blanks = blanks_to_step(text.text, words);
+  EditedText result = text;
+  result.text.erase(words - blanks, blanks);
+  if (text.cursor > words - blanks) result.cursor = std::max(text.cursor, words) - blanks;
+  return result;
 }
 
 void EditHistory::begin(const EditedText& now) {

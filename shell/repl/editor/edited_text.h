@@ -31,6 +31,11 @@ std::size_t characters_in(std::string_view text);
 // behind what ends a block.
 std::string indentation_behind(std::string_view text, std::size_t at);
 
+// Of the blanks in front of `at`, where nothing else stands in its line, those that are one step of them.
+std::size_t blanks_to_step(std::string_view text, std::size_t at);
+// With a step of blanks less in front of the line, wherever in it the cursor is.
+EditedText unindented(const EditedText& text);
+
 // What was there before each change, to go back to.
 class EditHistory {
  public:

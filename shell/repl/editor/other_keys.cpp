@@ -8,21 +8,19 @@
 namespace relish {
 namespace {
 
-constexpr int most_number = 34;              // of the keys that have one
 constexpr int with_shift = 2, with_all = 8;  // what is held down beside the key
-constexpr const char* nothing = "relish-nothing";
 constexpr const char* word_back = "ed-prev-word";
 constexpr const char* word_on = "em-next-word";
+constexpr const char* delete_one = "ed-delete-next-char";
+constexpr const char* delete_word = "em-delete-next-word";
 
 }  // namespace
 
 std::vector<OtherKey> other_keys() {
-  std::vector<OtherKey> keys;
-  for (int number = 1; number <= most_number; ++number) {
-    keys.push_back({fmt::format("\x1b[{}~", number), nothing});
-    for (int held = with_shift; held <= with_all; ++held)
-      keys.push_back({fmt::format("\x1b[{};{}~", number, held), nothing});
-  }
+  std::vector<OtherKey> keys = {
+      {"\x1b[C", "ed-next-char"}, {"\x1b[D", "ed-prev-char"}, {"\x1bOC", "ed-next-char"},
+      {"\x1bOD", "ed-prev-char"}, {"\x1b[3~", delete_one},    {"\x1b[3$", delete_one},
+      {"\x1b[3^", delete_word},   {"\x1b[3@", delete_word},   {"\x1bOM", "relish-enter"}};
   for (int held = with_shift; held <= with_all; ++held) {
     const bool words = held != with_shift;
     const std::pair<char, const char*> moves[] = {{'A', "relish-up"},
@@ -32,15 +30,26 @@ std::vector<OtherKey> other_keys() {
                                                   {'F', "relish-line-end"},
                                                   {'H', "relish-home"}};
     for (const auto& [letter, function] : moves)
-      keys.push_back({fmt::format("\x1b[1;{}{}", held, letter), function});
-    for (const char letter : {'E', 'P', 'Q', 'R', 'S'})
-      keys.push_back({fmt::format("\x1b[1;{}{}", held, letter), nothing});
+      for (const char* begin : {"\x1b[1;", "\x1b[", "\x1bO1;", "\x1bO"})
+        keys.push_back({fmt::format("{}{}{}", begin, held, letter), function});
+    keys.push_back({fmt::format("\x1b[3;{}~", held), words ? delete_word : delete_one});
+    for (const int number : {1, 7}) keys.push_back({fmt::format("\x1b[{};{}~", number, held), "relish-home"});
+    for (const int number : {4, 8})
+      keys.push_back({fmt::format("\x1b[{};{}~", number, held), "relish-line-end"});
   }
-  for (const char* other : {"\x1b[Z", "\x1b[E", "\x1b[G", "\x1b[I", "\x1b[O", "\x1bOP", "\x1bOQ", "\x1bOR",
-                            "\x1bOS", "\x1b[[A", "\x1b[[B", "\x1b[[C", "\x1b[[D", "\x1b[[E"})
-    keys.push_back({other, nothing});
-  for (const char* other : {"\x1b[5D", "\x1bOd", "\x1b\x1b[D"}) keys.push_back({other, word_back});
-  for (const char* other : {"\x1b[5C", "\x1bOc", "\x1b\x1b[C"}) keys.push_back({other, word_on});
+  // rxvt: small letters with Shift, with Ctrl behind ESC O, and other last signs.
+  for (const char sign : {'[', 'O'}) {
+    keys.push_back({fmt::format("\x1b{}a", sign), "relish-up"});
+    keys.push_back({fmt::format("\x1b{}b", sign), "relish-down"});
+    keys.push_back({fmt::format("\x1b{}c", sign), sign == 'O' ? word_on : "ed-next-char"});
+    keys.push_back({fmt::format("\x1b{}d", sign), sign == 'O' ? word_back : "ed-prev-char"});
+  }
+  for (const char last : {'^', '$', '@'}) {
+    keys.push_back({fmt::format("\x1b[7{}", last), "relish-home"});
+    keys.push_back({fmt::format("\x1b[8{}", last), "relish-line-end"});
+  }
+  keys.push_back({"\x1b\x1b[D", word_back});
+  keys.push_back({"\x1b\x1b[C", word_on});
   return keys;
 }
 

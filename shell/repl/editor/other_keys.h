@@ -11,8 +11,8 @@ struct OtherKey {
   const char* function;  // of libedit, or of the editor
 };
 
-// With Ctrl and Alt the arrows go over words, with Shift they are what they are without; the others do
-// nothing.
+// With Ctrl and Alt the arrows go over words, with Shift they are what they are without. What is not among
+// them does nothing.
 std::vector<OtherKey> other_keys();
 
 }  // namespace relish

@@ -15,17 +15,18 @@ namespace {
 struct Character {
   std::size_t bytes = 1;
   std::size_t columns = 1;
+  bool can_be_seen = true;
 };
 
 // The character at the beginning of the text; one of no known width takes a column.
 Character character_of(std::string_view text) {
   const auto first = static_cast<unsigned char>(text.front());
-  if (first < 0x80) return {1, 1};
+  if (first < 0x80) return {1, 1, first >= 0x20 && first != 0x7F};
   const std::size_t bytes = std::min<std::size_t>(first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2, text.size());
   std::mbstate_t state{};
   wchar_t wide = 0;
   const std::size_t got = std::mbrtowc(&wide, text.data(), bytes, &state);
-  if (got == static_cast<std::size_t>(-1) || got == static_cast<std::size_t>(-2)) return {1, 1};
+  if (got == static_cast<std::size_t>(-1) || got == static_cast<std::size_t>(-2)) return {1, 1, false};
   return {got, character_width(static_cast<char32_t>(wide))};
 }
 
@@ -58,8 +59,9 @@ class Layout {
 
  private:
   void begin_line(const std::string& prompt) {
-    row_ = prompt;
-    column_ = width_of(prompt);
+    // On a terminal that is too small for it the text has the room.
+    row_ = width_of(prompt) < view_.columns ? prompt : std::string();
+    column_ = width_of(row_);
   }
 
   void finish_row() {
@@ -101,12 +103,12 @@ class Layout {
       ++at_;
       return;
     }
-    const Character next = character_of(view_.text.substr(at_));
+    Character next = character_of(view_.text.substr(at_));
+    const bool shown = next.can_be_seen && next.columns <= view_.columns;
+    if (!shown) next.columns = 1;
     if (column_ + next.columns > view_.columns) finish_row();
     color();
-    row_ += static_cast<unsigned char>(view_.text[at_]) < 0x20
-                ? std::string("?")
-                : std::string(view_.text.substr(at_, next.bytes));
+    row_ += shown ? view_.text.substr(at_, next.bytes) : std::string_view("?");
     column_ += next.columns;
     // A cursor inside a character stands in front of the next one.
     const std::size_t end = at_ + next.bytes;

@@ -2,12 +2,10 @@
 #include "shell/repl/editor/screen_editor.h"
 
 #include <histedit.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <clocale>
 #include <cstdio>
-#include <cstdlib>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -15,9 +13,11 @@
 #include <fmt/format.h>
 
 #include "shell/repl/editor/edited_text.h"
+#include "shell/repl/editor/key_sequences.h"
 #include "shell/repl/editor/menu.h"
 #include "shell/repl/editor/other_keys.h"
 #include "shell/repl/editor/screen.h"
+#include "shell/repl/editor/search_line.h"
 #include "shell/repl/editor/terminal_keys.h"
 #include "support/interrupt.h"
 
@@ -27,15 +27,8 @@ namespace {
 constexpr int searched_inputs = 1000;
 constexpr char fill_key[] = "\x1b[990~";
 constexpr std::size_t most_bytes_at_once = 2048;
-// libedit writes what is searched for as a last line of the text: "bck:word", or "bck?word" where no input
-// has it. Where that line begins, its end of line included; nothing while nobody searches.
-std::optional<std::size_t> search_begin(const std::string& text) {
-  const std::size_t row = line_begin(text, text.size());
-  const std::string_view last = std::string_view(text).substr(row);
-  const bool searches = last.size() > 3 && (last.starts_with("bck") || last.starts_with("fwd")) &&
-                        (last[3] == ':' || last[3] == '?');
-  return row > 0 && searches ? std::optional(row - 1) : std::nullopt;
-}
+// Deletes a character in a search, where libedit looks for its own function.
+constexpr wchar_t search_rubout = 0x1C;
 
 constexpr std::string_view prompt_end = ">>> ", open_prompt_end = "... ";  // as long
 
@@ -67,8 +60,9 @@ struct ScreenEditor::Impl {
   std::string checked;
   bool faults_known = true;  // of what stands there now
   bool in_key = false;       // the keys so far may be the beginning of one that has several
-  bool searched = false;     // among earlier inputs
-  bool searches = false;     // now
+  KeySequences sequences;
+  bool searched = false;  // among earlier inputs
+  bool searches = false;  // now
 
   static Impl& of(EditLine* editor) {
     void* data = nullptr;
@@ -144,21 +138,9 @@ struct ScreenEditor::Impl {
     return lines;
   }
 
-  // The line of a search stands below, where other notes do.
-  std::optional<std::string> take_search(EditedText& text) const {
-    const auto begin = searched ? search_begin(text.text) : std::nullopt;
-    if (!begin) return std::nullopt;
-    const bool back = text.text[*begin + 1] == 'b', found = text.text[*begin + 4] == ':';
-    std::string line = fmt::format("{}search {}: {}", found ? "" : "no input has it; ",
-                                   back ? "back" : "forward", text.text.substr(*begin + 5));
-    text.text.resize(*begin);
-    text.cursor = std::min(text.cursor, *begin);
-    return line;
-  }
-
   void draw(bool last = false) {
     EditedText text = now();
-    const auto search = take_search(text);
+    const auto search = searched ? take_search(text) : std::nullopt;
     searches = search.has_value();
     const TerminalSize size = terminal_size();
     EditorView view;
@@ -184,6 +166,8 @@ struct ScreenEditor::Impl {
   void redraw() {
     // Where libedit draws nobody looks: its own screen keeps the size that it began with, since libedit does
     // not survive that a tall text stands on one that becomes small.
+    // libedit believes that its modes still hold.
+    if (terminal_gives_lines()) el_set(editor, EL_PREP_TERM, 0);
     el_set(editor, EL_PREP_TERM, 1);
     mark_pastes(true);
     draw();
@@ -191,33 +175,53 @@ struct ScreenEditor::Impl {
 
   static int read_character(EditLine* editor, wchar_t* character) {
     Impl& self = of(editor);
-    // What arrives at once is drawn once.
-    if (!keys_wait()) self.draw();
-    const KeyEvent event = read_key(
-        *character, [&] { self.redraw(); }, [&] { return !self.in_key && self.questions.wakes(); },
-        [&] { self.rest(); });
-    if (event == KeyEvent::Woken) {
-      self.left = self.now();
-      self.left_block = self.block;
-      return -1;
+    while (!self.sequences.ready()) {
+      // What arrives at once is drawn once.
+      if (!keys_wait()) self.draw();
+      const KeyEvent event = read_key(
+          *character, [&] { self.redraw(); },
+          [&] { return !self.in_key && !self.sequences.open() && self.questions.wakes(); },
+          [&] { self.rest(); });
+      if (event == KeyEvent::Woken) {
+        self.left = self.now();
+        self.left_block = self.block;
+        return -1;
+      }
+      if (!self.menu_asked) self.menu.clear();
+      self.menu_asked = false;
+      if (event == KeyEvent::Interrupted) self.interrupted = true;
+      if (event != KeyEvent::Character) return event == KeyEvent::End ? 0 : -1;
+      self.take(*character);
     }
-    if (!self.menu_asked) self.menu.clear();
-    self.menu_asked = false;
-    if (event == KeyEvent::Interrupted) self.interrupted = true;
-    if (event == KeyEvent::Character) {
-      self.take_block(*character);
-      return 1;
-    }
-    return event == KeyEvent::End ? 0 : -1;
+    *character = *self.sequences.next();
+    return 1;
   }
+
+  void take(wchar_t character) {
+    constexpr wchar_t escape = 0x1B;
+    const bool in_sequence = sequences.open() || character == escape;
+    if (!in_sequence) take_block(character);
+    sequences.take(character);
+    if (!in_sequence || !is_searching()) return;
+    // Escape ends a search, alone and in front of a key that has several characters.
+    if (sequences.open() && !keys_wait()) return sequences.give_up_sequence();
+    if (sequences.ready()) sequences.put_escape_in_front();
+  }
+
+  bool is_searching() const { return searched && search_begin(now().text); }
 
   // Text that arrives at once goes into the line at once, behind a first character that is no part of a key
   // or of a search.
   void take_block(wchar_t& character) {
-    constexpr wchar_t escape = 0x1B, more_keys = 0x18, search = 0x12, search_forward = 0x13, blank = 0x20;
+    constexpr wchar_t more_keys = 0x18, search = 0x12, search_forward = 0x13, blank = 0x20;
+    constexpr wchar_t rubout = 0x7F, backspace = 0x08;
+    if ((character == rubout || character == backspace) && is_searching()) {
+      character = search_rubout;
+      return;
+    }
     if (character < blank) {
       const bool searches_now = character == search || character == search_forward;
-      in_key = character == escape || character == more_keys || searches_now;
+      in_key = character == more_keys || searches_now;
       searched |= searches_now;
       return;
     }
@@ -362,6 +366,24 @@ struct ScreenEditor::Impl {
     return CC_NORM;
   }
 
+  // In the blanks that a line begins with, the key takes a step of them away.
+  static unsigned char delete_before(EditLine* editor, int) {
+    Impl& self = of(editor);
+    const EditedText here = self.now();
+    const std::size_t blanks = blanks_to_step(here.text, here.cursor);
+    if (blanks > 0) {
+      self.erase(here.cursor - blanks, here.cursor);
+    } else {
+      el_deletestr(editor, 1);
+    }
+    return CC_NORM;
+  }
+
+  static unsigned char unindent(EditLine* editor, int) {
+    of(editor).replace(unindented(of(editor).now()));
+    return CC_NORM;
+  }
+
   void cut_out(const EditedText& here, std::size_t from, std::size_t to) {
     if (from == to) return;
     cut = here.text.substr(from, to - from);
@@ -464,6 +486,8 @@ struct ScreenEditor::Impl {
          "to the end of the line",
          &Impl::end,
          {"^E", "\x1b[F", "\x1bOF", "\x1b[4~", "\x1b[8~"}},
+        {"relish-rubout", "deletes a character, or a step of blanks", &Impl::delete_before, {"^?", "^H"}},
+        {"relish-unindent", "takes a step of blanks away", &Impl::unindent, {"\x1b[Z"}},
         {"relish-cut", "cuts to the end of the line", &Impl::cut_to_end, {"^K"}},
         {"relish-cut-line", "cuts to the beginning of the line", &Impl::cut_to_begin, {"^U"}},
         {"relish-cut-word", "cuts the word before", &Impl::cut_word, {"^W"}},
@@ -474,23 +498,24 @@ struct ScreenEditor::Impl {
     for (const Key& key : keys) {
       el_set(editor, EL_ADDFN, key.name, key.what, key.run);
     }
-    // Lest a part of them is taken for text.
-    el_set(editor, EL_ADDFN, "relish-nothing", "does nothing", &Impl::pass_over);
-    for (const OtherKey& key : other_keys())
-      el_set(editor, EL_BIND, key.bytes.c_str(), key.function, nullptr);
+    const auto bind = [this](const std::string& bytes, const char* function) {
+      el_set(editor, EL_BIND, bytes.c_str(), function, nullptr);
+      if (bytes != fill_key) sequences.know(bytes);
+    };
+    for (const OtherKey& key : other_keys()) {
+      // libedit takes ^ for the sign of Ctrl.
+      const bool caret = key.bytes.ends_with('^');
+      bind(caret ? key.bytes.substr(0, key.bytes.size() - 1) + "\\^" : key.bytes, key.function);
+      sequences.know(key.bytes);
+    }
     for (const Key& key : keys) {
-      for (const char* each : key.keys) el_set(editor, EL_BIND, each, key.name, nullptr);
+      for (const char* each : key.keys) bind(each, key.name);
     }
     el_set(editor, EL_BIND, "^R", "em-inc-search-prev", nullptr);
     el_set(editor, EL_BIND, "^S", "em-inc-search-next", nullptr);
-    el_set(editor, EL_BIND, "\x1b[3~", "ed-delete-next-char", nullptr);
+    el_set(editor, EL_BIND, "^\\", "ed-delete-prev-char", nullptr);
   }
 };
-
-bool terminal_can_draw() {
-  const char* terminal = std::getenv("TERM");
-  return ::isatty(STDOUT_FILENO) && terminal && *terminal && std::string_view(terminal) != "dumb";
-}
 
 ScreenEditor::ScreenEditor(EditorQuestions questions, bool colors) : impl_(std::make_unique<Impl>()) {
   std::setlocale(LC_CTYPE, "C.UTF-8");
@@ -513,6 +538,7 @@ ScreenEditor::ScreenEditor(EditorQuestions questions, bool colors) : impl_(std::
   el_set(editor, EL_SETTY, "-d", "-ixon", nullptr);
   impl_->bind_keys();
   el_source(editor, nullptr);  // ~/.editrc
+  impl_->sequences.know_own(own_key_bindings());
   begin_terminal_keys();
 }
 
@@ -532,6 +558,7 @@ Editor::Event ScreenEditor::read(const std::string& prompt, std::string& line, b
   // Whoever had the terminal meanwhile, an editor or a shell, may have left it in another mode.
   mark_pastes(true);
   self.drawn_row = 0;
+  self.sequences.clear();
   self.changes.begin({});
   self.recalled_at = self.inputs.size();
   self.block.clear();

@@ -23,7 +23,4 @@ class ScreenEditor final : public Editor {
   std::unique_ptr<Impl> impl_;
 };
 
-// Whether the terminal can be drawn on.
-bool terminal_can_draw();
-
 }  // namespace relish

@@ -3,11 +3,13 @@
 
 #include <poll.h>
 #include <sys/ioctl.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cwchar>
 #include <utility>
 
@@ -28,6 +30,11 @@ char arrived[4096];
 std::size_t arrived_begin = 0, arrived_end = 0;
 
 }  // namespace
+
+bool terminal_can_draw() {
+  const char* terminal = std::getenv("TERM");
+  return ::isatty(STDOUT_FILENO) && terminal && *terminal && std::string_view(terminal) != "dumb";
+}
 
 void write_terminal(std::string_view text) {
   while (!text.empty()) {
@@ -122,6 +129,11 @@ void begin_terminal_keys() {
 }
 
 void end_terminal_keys() { mark_pastes(false); }
+
+bool terminal_gives_lines() {
+  termios modes{};
+  return ::tcgetattr(STDIN_FILENO, &modes) == 0 && (modes.c_lflag & ICANON) != 0;
+}
 
 void mark_pastes(bool mark) {
   if (::isatty(STDOUT_FILENO)) write_terminal(mark ? "\x1b[?2004h" : "\x1b[?2004l");

@@ -24,6 +24,8 @@ bool keys_wait();
 // blanks, and none at its end. Else what came in its midst: an interrupt, or the end of the input.
 KeyEvent read_paste(std::string& text, const std::function<void()>& changed);
 
+// Whether the terminal can be drawn on.
+bool terminal_can_draw();
 void write_terminal(std::string_view text);
 struct TerminalSize {
   std::size_t columns = 80, rows = 24;
@@ -33,6 +35,8 @@ TerminalSize terminal_size();
 void begin_terminal_keys();
 void end_terminal_keys();
 void mark_pastes(bool mark);
+// Whether the terminal gives whole lines, as a shell leaves it to a program that it has stopped.
+bool terminal_gives_lines();
 
 inline constexpr char paste_mark[] = "\x1b[200~", paste_end_mark[] = "\x1b[201~";
 

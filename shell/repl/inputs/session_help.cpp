@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "shell/command.h"
+#include "shell/program/terminal_width.h"
 
 namespace relish {
 namespace {
@@ -71,7 +72,7 @@ std::string session_help() {
   for (const Command* command : rest) text += line_of(":" + shell_name(command->name), command->summary);
   text += line_of(":quit", "leaves");
   text.pop_back();
-  return text;
+  return wrapped(text, terminal_columns(0));
 }
 
 }  // namespace relish

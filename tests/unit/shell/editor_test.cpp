@@ -76,6 +76,16 @@ TEST_CASE("editor: the blanks that a new line begins with") {
   CHECK(behind("        return y") == 4);
   CHECK(behind("        returned = y") == 8);
   CHECK(behind("pass") == 0);
+  const auto before = [](std::string_view text) { return blanks_to_step(text, text.size()); };
+  CHECK(before("x:\n        ") == 4);
+  CHECK(before("x:\n     ") == 1);
+  CHECK(before("   ") == 3);
+  CHECK(before("x:\n") == 0);
+  CHECK(before("    y ") == 0);
+  CHECK(unindented({"if x:\n      y", 12}) == EditedText{"if x:\n    y", 10});
+  CHECK(unindented({"      y", 1}) == EditedText{"    y", 1});
+  CHECK(unindented({"      y", 5}) == EditedText{"    y", 4});
+  CHECK(unindented({"y", 1}) == EditedText{"y", 1});
 }
 
 TEST_CASE("editor: undo goes over changes, not over moves") {
@@ -279,28 +289,9 @@ TEST_CASE("editor: completion by place") {
     INFO(row.text << " -> " << fmt::format("{}", fmt::join(found, ", ")));
     CHECK(std::find(found.begin(), found.end(), row.wanted) != found.end());
   }
-  const auto offers = [&](std::string_view text, std::string_view what) {
-    const std::vector<Candidate> found = complete(session.workspace(), text).candidates;
-    return std::any_of(found.begin(), found.end(), [&](const Candidate& each) { return each.text == what; });
-  };
-  // What stands there already, or has its place, is not offered again.
-  CHECK_FALSE(offers("M.main(x, ", "x="));
-  CHECK_FALSE(offers("setup_trainer(M.main, optimizer=\"adam(lr=0.1, ", "zz"));
-  CHECK_FALSE(offers("call(M.main, arg={\"", "x="));
-  CHECK_FALSE(offers(":branch ", "x"));
-  CHECK_FALSE(offers(":snapshot ", "M"));
-  CHECK_FALSE(offers("x ", "x"));
-  CHECK_FALSE(offers("x", "x"));
   CHECK(first("# cou").empty());
   CHECK(first("y = 'cou").empty());
   CHECK(first("").empty());
-  // Tensors of a file.
-  const testing::TemporaryFolder folder;
-  const std::string weights = folder.file("m.npz"), other = folder.file("m.safetensors");
-  session("save({'w0': x, 'w1': x, 'b': x}, '" + weights + "'); save({'k': x}, '" + other + "')");
-  CHECK(first("load('" + weights + ":w").at(1) == weights + ":w1");
-  CHECK(first(":load " + other + ":").front() == other + ":k");
-  CHECK(first("load('" + folder.path() + "/none.npz:w").empty());
   // Where an operator wants a tensor, tensors come first.
   CHECK(first("R.exp(").front() == "x");
 }
@@ -374,8 +365,16 @@ TEST_CASE("editor: keys that nothing is bound to put nothing into the text") {
   CHECK(function_of("\x1b[1;3C") == "em-next-word");
   CHECK(function_of("\x1b[1;2C") == "ed-next-char");
   CHECK(function_of("\x1b[1;5A") == "relish-up");
-  for (const char* nothing : {"\x1b[5~", "\x1b[6~", "\x1b[15~", "\x1b[24~", "\x1b[3;5~", "\x1bOP", "\x1b[Z"})
-    CHECK(function_of(nothing) == "relish-nothing");
+  CHECK(function_of("\x1b[1;2F") == "relish-line-end");
+  CHECK(function_of("\x1b[1;5H") == "relish-home");
+  CHECK(function_of("\x1b[3;5~") == "em-delete-next-word");
+  CHECK(function_of("\x1b[3^") == "em-delete-next-word");
+  CHECK(function_of("\x1bOM") == "relish-enter");
+  for (const char* word : {"\x1b[5D", "\x1bO5D", "\x1bOd", "\x1b\x1b[D"})
+    CHECK(function_of(word) == "ed-prev-word");
+  CHECK(function_of("\x1b[d") == "ed-prev-char");
+  for (const char* nothing : {"\x1b[5~", "\x1b[6~", "\x1b[15~", "\x1b[24~", "\x1bOP", "\x1b[2~"})
+    CHECK(function_of(nothing) == "none");
 }
 
 TEST_CASE("editor: the line below tells how a call is written") {
