@@ -29,7 +29,7 @@ void* Scratch::push(std::int64_t bytes) {
       ++at;
   }
   if (current_ >= blocks_.size()) current_ = blocks_.empty() ? 0 : blocks_.size() - 1;
-  blocks_.push_back({Tensor::empty(DType::UInt8, {std::max<std::int64_t>(bytes, 64 << 10)}), bytes});
+  blocks_.push_back({Tensor::empty(DType::UInt8, {std::max<std::int64_t>(bytes, 16 << 10)}), bytes});
   blocks_taken.fetch_add(1, std::memory_order_relaxed);
   current_ = blocks_.size() - 1;
   return blocks_.back().memory.mutable_data();

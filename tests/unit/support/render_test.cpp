@@ -41,7 +41,7 @@ TEST_CASE("tabs and wide characters keep the marks below the span") {
         "                    ^\n");
   // Marks on a character take no cell, pictures two.
   file = add("e\xCC\x81\xF0\x9F\x99\x82 y\n");
-  CHECK(text_of({type_error({file, 8, 9}, "unknown name 'y'")}).ends_with("\n       ^\n"));
+  CHECK(text_of({type_error({file, 8, 9}, "unknown name 'y'")}).ends_with("\n        ^\n"));
 }
 
 TEST_CASE("a span over several lines is marked to the end of the first") {
