@@ -113,7 +113,8 @@ void StepWriter::take_model() {
   }
 }
 
-// What the optimizer begins with for these parameters: their sizes are symbols of this function, not of its own.
+// What the optimizer begins with for these parameters: their sizes are symbols of this function, not of its
+// own.
 Type StepWriter::type_of_states() const {
   const FunctionPtr init = module_.function(options_.prefix + "optimizer_init");
   return function_call(global_ref(GlobalFunction(init)), {Expr(params_)}).type();
