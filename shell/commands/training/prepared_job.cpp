@@ -235,13 +235,15 @@ PreparedJob prepare_job(const Invocation& invocation, const std::string& functio
   setup.metrics = metrics_of_steps(wanted.metrics, program.judgement);
   const Function& model = *relax_function(source, function);
   setup.data = columns.names;
+  std::optional<TensorsByName> given;  // once: a file of weights may be large
   if (program.returns_loss && !columns.named()) {
     const std::size_t count = std::min(model.params.size(), columns.columns.size());
     for (std::size_t i = 0; i < count; ++i) setup.data.push_back(model.params[i].name());
   } else if (columns.named()) {
     check_data_names(invocation, columns, model, setup);
   } else if (columns.columns.size() > 2) {
-    setup.data = inputs_by_count(*invocation.module, model, setup, columns, parameter_values(invocation));
+    given = parameter_values(invocation);
+    setup.data = inputs_by_count(*invocation.module, model, setup, columns, *given);
   }
   Module made = setup_trainer(source, function, setup);
   const ModelParameters changed = parameters_of_trainer(source, model, setup);
@@ -251,7 +253,7 @@ PreparedJob prepare_job(const Invocation& invocation, const std::string& functio
   const TrainerNames made_names = trainer_names(source, model, setup);
   for (const Var& param : made.function(made_names.loss)->params)
     if (std::find(names.begin(), names.end(), param.name()) == names.end()) others.push_back(param.name());
-  wanted.parameters = start_values(invocation, names, others);
+  wanted.parameters = start_values(invocation, names, others, std::move(given));
   if (!changed.frozen.empty())
     wanted.function_options["frozen"] = fmt::format("{}", fmt::join(changed.frozen, ", "));
   if (setup.average) wanted.function_options["average"] = format_double(*setup.average);
