@@ -11,6 +11,7 @@
 #include "ir/printer/printer.h"
 #include "ir/rewriting/regions.h"
 #include "support/failure.h"
+#include "support/interrupt.h"
 #include "transform/gradient/call_pairs.h"
 #include "transform/gradient/given_gradient.h"
 #include "transform/gradient/kept_stack.h"
@@ -100,6 +101,7 @@ void Reverse::complete(std::vector<BindingBlock>& appended) const {
 
 void Reverse::backward() {
   for (auto it = forward_.rbegin(); it != forward_.rend(); ++it) {
+    poll_interrupt(it->span);
     const auto found = adjoints_.find(it->var().id());
     const bool arrived = found != adjoints_.end() && job_.varied.contains(it->var().id());
     if (!arrived && !threaded_.contains(it->var().id())) continue;
