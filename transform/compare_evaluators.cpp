@@ -12,20 +12,20 @@
 #include "ir/nodes/builder.h"
 #include "ir/operators/op.h"
 #include "ir/rewriting/observed.h"
+#include "ir/rewriting/regions.h"
 #include "ir/rewriting/rewrite.h"
 #include "ir/scalars/scalar_order.h"
-#include "loops/accesses.h"
 #include "runtime/closeness.h"
 #include "runtime/format.h"
 #include "support/failure.h"
 #include "support/interrupt.h"
+#include "transform/agreement.h"
 #include "transform/rebuild.h"
 
 namespace relish {
 namespace {
 
 constexpr int deepest_call = 100;
-constexpr int class_of_bits = 1, class_of_functions = 4, class_of_sums = 5, class_of_composites = 6;
 
 std::string index_of(const Tensor& tensor, std::int64_t flat) {
   std::vector<std::int64_t> index(tensor.shape().size());
@@ -36,21 +36,13 @@ std::string index_of(const Tensor& tensor, std::int64_t flat) {
   return fmt::format("[{}]", fmt::join(index, ", "));
 }
 
-// Elementary functions and sums of a prim_func; nothing is known of how they are joined.
-int class_of(const PrimFunc& function) {
-  int found = class_of_bits + 1;
-  for_each_stmt(function.body, [&](const Stmt& stmt) {
-    const auto* store = stmt.as<Store>();
-    if (!store) return;
-    std::vector<Access> loads;
-    collect_loads(store->value, loads);
-    for (const Access& load : loads)
-      if (load.buffer->id() == store->buffer.id()) found = class_of_composites;
+// Whether a binding may change what an earlier one gave. Operators have no effect but what they print or
+// assert.
+bool may_write_to_values(const Function& function) {
+  const std::vector<Binding> bindings = all_bindings(function);
+  return std::any_of(bindings.begin(), bindings.end(), [](const Binding& binding) {
+    return !binding.value().as<OpCall>() && has_effects(binding.value());
   });
-  for_each_scalar(function.body, [&](const Scalar& scalar) {
-    if (scalar.as<IntrinsicCall>()) found = std::max(found, class_of_functions);
-  });
-  return found;
 }
 
 class Comparison {
@@ -65,10 +57,11 @@ class Comparison {
     if (!result_.first) {
       const GlobalFunction& entry = *module_->find(name);
       const Span span = std::visit([](const auto& held) { return held->span; }, entry);
-      const int allowed = source ? class_of_models : class_of(*std::get<PrimFuncPtr>(entry));
+      const int allowed = source ? class_of_models : agreement_class(*std::get<PrimFuncPtr>(entry));
       // Of one operation or none, as exact as that.
       const bool single = source && loosest_ < class_of_models && compared_ <= 1;
       whole_ = {"", name, source && source->result_span.known() ? source->result_span : span};
+      if (source) coarsest_ = coarsest_float(*module_, name);
       const std::optional<Value> found = called(module_, name, arguments);
       if (found) compare(wanted, *found, "", single ? loosest_ : allowed, nullptr);
     }
@@ -91,6 +84,10 @@ class Comparison {
 
   void bindings(const Function& source, const std::vector<Value>& arguments, int depth) {
     if (depth > deepest_call) return;
+    if (may_write_to_values(source)) {
+      if (depth == 0) result_.whole_only = true;
+      return;
+    }
     auto module = std::make_shared<Module>(*module_);
     const std::string observer = module->fresh_name(source.name + "_values");
     const ObservedFunction made = observed_function(source, observer);
@@ -181,7 +178,7 @@ class Comparison {
     if (const auto* call = value.as<CallTir>()) {
       const auto* name = call->callee.as<GlobalRef>();
       const PrimFuncPtr callee = name ? module_->prim_func(name->name) : nullptr;
-      return callee ? class_of(*callee) : class_of_models;
+      return callee ? agreement_class(*callee) : class_of_models;
     }
     if (value.as<FunctionCall>() || value.as<If>() || value.as<Loop>() || value.as<PackedCall>())
       return class_of_models;
@@ -352,8 +349,10 @@ class Comparison {
           return std::abs(a - b) <=
                  sum_bound(b, (**terms).magnitudes.get_double(i), (**terms).count, wanted.dtype());
       }
-      const Closeness close =
-          closeness(allowed == class_of_sums ? class_of_composites : allowed, wanted.dtype());
+      const bool coarser = allowed == class_of_models && coarsest_ &&
+                           rounding_unit(*coarsest_) > rounding_unit(wanted.dtype());
+      const Closeness close = closeness(allowed == class_of_sums ? class_of_composites : allowed,
+                                        coarser ? *coarsest_ : wanted.dtype());
       return std::abs(a - b) <= close.rtol * std::abs(b) + close.atol;
     };
     for (std::int64_t i = 0; i < wanted.size(); ++i) {
@@ -384,6 +383,7 @@ class Comparison {
   EvaluatorComparison result_;
   std::size_t compared_ = 0;
   int loosest_ = 0;
+  std::optional<DType> coarsest_;  // of the whole function, while that is compared
 };
 
 }  // namespace

@@ -28,12 +28,14 @@ struct EvaluatorComparison {
   std::int64_t largest_distance = 0;  // in units in the last place, of floats that agree
   std::string largest_binding;        // where that is
   std::optional<ValueDifference> first;
+  bool whole_only = false;  // a binding may write to what another one gave, so none was computed by itself
 };
 
 // Every binding is computed by both from the values that the reference has before it, so that no difference
 // comes from an earlier one; a call that differs is entered. Then the function as it is: its result may
-// differ as that of a whole model. What the reference tells as a fault is thrown; where only the other tells
-// one, or another one, that is the difference.
+// differ as that of a whole model. Bindings of a function that calls what may write to its arguments have no
+// values of their own: of such a function the result alone is compared. What the reference tells as a fault
+// is thrown; where only the other tells one, or another one, that is the difference.
 EvaluatorComparison compare_evaluators(const ModulePtr& module, std::string_view function,
                                        const std::vector<Value>& arguments, Evaluator& reference,
                                        Evaluator& other);

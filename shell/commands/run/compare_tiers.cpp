@@ -55,6 +55,8 @@ std::string told(const ValueDifference& found) {
 
 std::string report(const EvaluatorComparison& found) {
   if (found.first) return told(*found.first);
+  if (found.whole_only)
+    return "the result agrees; bindings were not computed one by one, as one may write to the value of another";
   std::string text = fmt::format("{} and the result agree", counted(found.bindings, "binding"));
   if (found.largest_distance == 0) return text + ", to the bit";
   return text + fmt::format("; the largest distance is {} in the last place, of {}",
@@ -89,7 +91,7 @@ const Command command_compare_tiers{
         "Both tiers compute every binding from the values that the interpreter has before it, and then the whole "
         "function. Told is the first binding that differs by more than its operator's class of agreement allows "
         "(relish doc NAME tells it), or the largest distance of what agrees, in units in the last place. A call "
-        "that differs is entered. A difference exits 1; in a script the result is True or False and a difference "
+        "that differs is entered. Of a function whose calls may write to their arguments the result alone is compared. A difference exits 1; in a script the result is True or False and a difference "
         "is told on standard error.",
 };
 

@@ -179,3 +179,75 @@ TEST_CASE("NaN is NaN, and the zeros of exact operators have signs", "[jit][comp
   });
   CHECK(compare_evaluators(module, "main", {x}, *make_interpreter(), wrong).first.has_value());
 }
+
+namespace {
+
+// How the first element of the one result of the prim_func f may differ, in units in the last place, of 4
+// and 16.
+std::pair<bool, bool> prim_func_agrees(const std::string& body) {
+  const ModulePtr module = module_from(
+      "@I.ir_module\n"
+      "class M:\n"
+      "    @T.prim_func\n"
+      "    def f(A: T.Buffer((8,), \"float32\"), B: T.Buffer((8,), \"float32\")):\n" +
+      body +
+      "    @R.function\n"
+      "    def main(x: R.Tensor((8,), \"float32\")):\n"
+      "        y = R.call_tir(M.f, (x,), out_sinfo=R.Tensor((8,), \"float32\"))\n"
+      "        return y\n");
+  const Tensor x = numbers(DType::Float32, {8});
+  const auto agrees = [&](int units) {
+    Wrong wrong([&](std::string_view function, Value result) {
+      return function == "main_bindings" ? raised(result, 0, 0, units) : result;
+    });
+    return !compare_evaluators(module, "main", {x}, *make_interpreter(), wrong).first.has_value();
+  };
+  return {agrees(4), agrees(16)};
+}
+
+}  // namespace
+
+TEST_CASE("a prim_func may differ by what its functions and sums are joined to", "[jit][compare]") {
+  using Pair = std::pair<bool, bool>;
+  const std::string loop = "        for i in range(8):\n";
+  // Exact, a function alone, a function that is computed with, in one expression and through a buffer.
+  CHECK(prim_func_agrees(loop + "            B[i] = A[i] * T.float32(2)\n") == Pair(false, false));
+  CHECK(prim_func_agrees(loop + "            B[i] = T.exp(A[i])\n") == Pair(true, false));
+  CHECK(prim_func_agrees(loop + "            B[i] = T.exp(A[i]) - A[i]\n") == Pair(true, true));
+  CHECK(prim_func_agrees("        C = T.sblock_alloc_buffer((8,), \"float32\")\n" + loop +
+                         "            C[i] = T.exp(A[i])\n" + loop + "            B[i] = C[i] - A[i]\n") ==
+        Pair(true, true));
+  // A sum in the store, and one whose loads stand in a let; a buffer that is read elsewhere is no sum.
+  CHECK(prim_func_agrees(loop + "            B[i] = A[i]\n        for k in range(8):\n"
+                                "            B[0] = B[0] + A[k]\n") == Pair(true, true));
+  CHECK(prim_func_agrees(loop + "            B[i] = A[i]\n        for k in range(8):\n"
+                                "            s: T.let[T.float32] = B[0] + A[k]\n            B[0] = s\n") ==
+        Pair(true, true));
+  CHECK(prim_func_agrees(loop + "            s: T.let[T.float32] = A[i] * A[i]\n            B[i] = s\n") ==
+        Pair(false, false));
+}
+
+TEST_CASE("a whole function may differ by the digits of its coarsest value", "[jit][compare]") {
+  const auto agrees = [](const std::string& dtype) {
+    const ModulePtr module = module_from(
+        "@R.function\n"
+        "def main(x: R.Tensor((8,), \"float32\")):\n"
+        "    a = R.astype(x, \"" +
+        dtype +
+        "\")\n"
+        "    b = R.exp(a)\n"
+        "    c = R.sum(b, axis=[0], keepdims=True)\n"
+        "    return (R.astype(c, \"float32\"),)\n");
+    // A two-hundredth of the sum: more than float32 may differ, less than float16.
+    Wrong wrong([](std::string_view function, Value result) {
+      if (function != "main") return result;
+      Tensor changed = result.fields()[0].tensor().copy();
+      changed.set_double(0, changed.get_double(0) * 1.005);
+      return Value::tuple({changed});
+    });
+    return !compare_evaluators(module, "main", {numbers(DType::Float32, {8})}, *make_interpreter(), wrong)
+                .first.has_value();
+  };
+  CHECK(agrees("float16"));
+  CHECK_FALSE(agrees("float32"));
+}
