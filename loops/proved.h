@@ -1,5 +1,5 @@
-// What was proved of indices, and under which loops, variables and conditions: whoever asks the same again, as each copy
-// of an unrolled loop does, need not prove it again.
+// What was proved of indices, and under which loops, variables and conditions: whoever asks the same again,
+// as each copy of an unrolled loop does, need not prove it again.
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@ class Proved {
   static constexpr Place outside = 0;
   enum class Step : std::uint8_t { Loop, Variable, Condition };
 
-  // The place inside or behind one more of them: a loop by its variable, begin and extent; a variable and its value; a
-  // condition alone.
+  // The place inside or behind one more of them: a loop by its variable, begin and extent; a variable and its
+  // value; a condition alone.
   Place next(Place from, Step step, std::uint64_t variable, const Scalar& a, const Scalar& b = {});
 
   // 0 <= index < extent.

@@ -50,8 +50,8 @@ class Machine {
   std::string text_of(llvm::Module& module, CodeForm form) const;
 
  private:
-  // A target machine of one thread for some time. To make one takes as long as many a unit of code, so it is kept
-  // for the next one.
+  // A target machine of one thread for some time. To make one takes as long as many a unit of code, so it is
+  // kept for the next one.
   class Lent;
 
   std::unique_ptr<llvm::TargetMachine> target_machine(Effort effort) const;
@@ -61,7 +61,7 @@ class Machine {
   std::string module_triple_, data_layout_;
   TargetTraits traits_;
   Target target_for_schedules_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;                                                       // guards what follows
   mutable std::array<std::vector<std::unique_ptr<llvm::TargetMachine>>, 2> idle_;  // by effort
 };
 

@@ -1,6 +1,7 @@
-// The passes, and the analyses that they ask for. LLVM's PassBuilder knows all passes that there are, so a program
-// that names it links them all and runs their initialisers at each start: the analyses are listed here instead. Which
-// ones a pass asks for its object file tells: the undefined symbols `llvm::…::Key`. One that is missing ends the process.
+// The passes, and the analyses that they ask for. LLVM's PassBuilder knows all passes that there are, so a
+// program that names it links them all and runs their initialisers at each start: the analyses are listed
+// here instead. Which ones a pass asks for its object file tells: the undefined symbols `llvm::…::Key`. One
+// that is missing ends the process.
 #include "jit/engine/optimize.h"
 
 #include <llvm/Analysis/AliasAnalysis.h>

@@ -60,7 +60,8 @@ std::optional<Value> wide_result(const Program& program) {
   return outcome_of(reference(), module, "main", std::move(inputs)).value;
 }
 
-// What an element was computed in: a float64 that was cast from float32 is a number of that, and so is the other tier's.
+// What an element was computed in: a float64 that was cast from float32 is a number of that, and so is the
+// other tier's.
 DType precision_of(DType dtype, double a, double b) {
   const auto is_narrow = [](double value) { return static_cast<double>(static_cast<float>(value)) == value; };
   return dtype == DType::Float64 && is_narrow(a) && is_narrow(b) ? DType::Float32 : dtype;

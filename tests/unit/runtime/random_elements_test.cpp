@@ -27,10 +27,10 @@ TEST_CASE("a uniform element is one word of the stream, of float64 two") {
   };
   for (const DType dtype : {DType::Float16, DType::BFloat16, DType::Float32})
     CHECK(identical(elements_of(dtype, Distribution::Uniform), each(dtype, one_word)));
-  CHECK(identical(
-      elements_of(DType::Float64, Distribution::Uniform), each(DType::Float64, [](std::uint64_t i) {
-        return uniform_double(random_double_word(key_from_seed(11), i));
-      })));
+  CHECK(
+      identical(elements_of(DType::Float64, Distribution::Uniform), each(DType::Float64, [](std::uint64_t i) {
+                  return uniform_double(random_double_word(key_from_seed(11), i));
+                })));
 }
 
 TEST_CASE("a normal element is two words of the stream in every dtype") {
