@@ -42,13 +42,13 @@ def script(file, optimizer):
         [relish, "run", str(HERE / file), "--set", f"optimizer={optimizer}", "--threads", str(threads)])
 
 
-def epoch(file, optimizer):
+def epoch(file, optimizer, sizes="known"):
     """A row whose file trains for some epochs: how long each behind the first took, by the job's log."""
     def measure(relish, threads, seconds):
         with tempfile.TemporaryDirectory() as folder:
             log = Path(folder) / "run" / "metrics.jsonl"
-            done = subprocess.run([relish, "run", str(HERE / file), "--set", f"optimizer={optimizer}", "--threads",
-                                   str(threads), "--run-dir", str(log.parent)],
+            done = subprocess.run([relish, "run", str(HERE / file), "--set", f"optimizer={optimizer}", "--set",
+                                   f"sizes={sizes}", "--threads", str(threads), "--run-dir", str(log.parent)],
                                   capture_output=True, text=True, check=False)
             if done.returncode != 0:
                 return failed(done)
@@ -98,6 +98,7 @@ def open_rows():
     for rows_given in ("1", "64"):
         found[f"open_mlp_{rows_given}"] = (call("w2.relish", "any_rows", CLASSIFIER, [f"n={rows_given}"]),
                                            f"mlp_{rows_given}")
+    found["open_mlp_epoch_sgd"] = (epoch("w3_epoch.relish", "sgd(lr=0.1)", "open"), "mlp_epoch_sgd")
     return found
 
 
