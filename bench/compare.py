@@ -28,9 +28,10 @@ SHAPES = ["64_64_64", "128_128_128", "256_256_256", "512_512_512", "1024_1024_10
 CLASSIFIER = ["x=rand", "w0=rand", "b0=rand", "w1=rand", "b1=rand"]
 
 
-def call(file, function, arguments):
+def call(file, function, arguments, sizes=()):
     """A row that `relish time` measures."""
     given = [part for argument in arguments for part in ("--arg", argument)]
+    given += [part for size in sizes for part in ("--dim", size)]
     return lambda relish, threads, seconds: timed(
         [relish, "time", str(HERE / file), function, *given, "--threads", str(threads), "--json"])
 
@@ -39,6 +40,21 @@ def script(file, optimizer):
     """A row whose file measures itself when it runs: a step of training."""
     return lambda relish, threads, seconds: timed(
         [relish, "run", str(HERE / file), "--set", f"optimizer={optimizer}", "--threads", str(threads)])
+
+
+def epoch(file, optimizer, sizes="known"):
+    """A row whose file trains for some epochs: how long each behind the first took, by the job's log."""
+    def measure(relish, threads, seconds):
+        with tempfile.TemporaryDirectory() as folder:
+            log = Path(folder) / "run" / "metrics.jsonl"
+            done = subprocess.run([relish, "run", str(HERE / file), "--set", f"optimizer={optimizer}", "--set",
+                                   f"sizes={sizes}", "--threads", str(threads), "--run-dir", str(log.parent)],
+                                  capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                return failed(done)
+            ends = [line["wall_s"] for line in map(json.loads, log.read_text().splitlines()) if "epoch_loss" in line]
+        return {"median_ms": statistics.median(b - a for a, b in zip(ends, ends[1:])) * 1e3}
+    return measure
 
 
 def all_random(file, function):
@@ -59,6 +75,8 @@ def rows():
     found["mlp_64"] = call("w2.relish", "many", CLASSIFIER)
     found["mlp_sgd"] = script("w3.relish", "sgd(lr=0.1)")
     found["mlp_adam"] = script("w3.relish", "adam(lr=0.001)")
+    found["mlp_epoch_sgd"] = epoch("w3_epoch.relish", "sgd(lr=0.1)")
+    found["mlp_epoch_adam"] = epoch("w3_epoch.relish", "adam(lr=0.001)")
     found["lenet"] = all_random("w4.relish", "main")
     found["lenet_sgd"] = script("w4.relish", "sgd(lr=0.1)")
     found["resnet18"] = all_random("w5.relish", "infer")
@@ -71,15 +89,42 @@ def rows():
     return found
 
 
+def open_rows():
+    """Sizes that only the run knows, and the row of the same sizes in the text, which is the peer."""
+    found = {}
+    for shape in SHAPES:
+        sizes = [f"{name}={size}" for name, size in zip("mkn", shape.split("_"))]
+        found[f"open_{shape}"] = (call("w1.relish", "product", ["x=rand", "w=rand"], sizes), f"product_{shape}")
+    for rows_given in ("1", "64"):
+        found[f"open_mlp_{rows_given}"] = (call("w2.relish", "any_rows", CLASSIFIER, [f"n={rows_given}"]),
+                                           f"mlp_{rows_given}")
+    found["open_mlp_epoch_sgd"] = (epoch("w3_epoch.relish", "sgd(lr=0.1)", "open"), "mlp_epoch_sgd")
+    return found
+
+
+def failed(done):
+    return {"error": done.stderr.strip().splitlines()[0] if done.stderr.strip() else "it failed"}
+
+
 def timed(command):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        return {"error": done.stderr.strip().splitlines()[0] if done.stderr.strip() else "it failed"}
+        return failed(done)
     line = done.stdout.strip().splitlines()[-1]
     if line.startswith("{"):
         return json.loads(line)
     words = line.split()
     return {name: float(value) for name, value in zip(words[::2], words[1::2])}
+
+
+class Known:
+    """The same program with its sizes in the text, as the peer of a row of open ones."""
+
+    def __init__(self, ours, options):
+        self.ours, self.options = ours, options
+
+    def measure(self, name, seconds):
+        return self.ours(self.options.relish, self.options.threads, seconds)
 
 
 class Peer:
@@ -126,9 +171,9 @@ def best_peer(threads):
     return best
 
 
-def start_times(relish, python, environment, rounds):
+def start_times(relish, python, environment, rounds, options=()):
     """W9: from the start of a process to the first result of the classifier of one row."""
-    ours_command = [relish, "call", str(HERE / "w2.relish"), "one",
+    ours_command = [relish, "call", str(HERE / "w2.relish"), "one", *options,
                     *[part for argument in CLASSIFIER for part in ("--arg", argument)]]
     text = ("import torch\nfrom torch import nn\n"
             "m = nn.Sequential(nn.Linear(784, 128), nn.ReLU(), nn.Linear(128, 10))\n"
@@ -137,10 +182,10 @@ def start_times(relish, python, environment, rounds):
              "print(float((np.maximum(r(1, 784) @ r(784, 128) + r(128), 0) @ r(128, 10) + r(10)).sum()))")
     taken = {"relish": [], "torch": [], "numpy": []}
     for _ in range(rounds):
-        for name, command in (("relish", ours_command), ("torch", [python, "-c", text]),
-                              ("numpy", [python, "-c", numpy])):
+        for name, command, own in (("relish", ours_command, None), ("torch", [python, "-c", text], environment),
+                                   ("numpy", [python, "-c", numpy], environment)):
             begin = time.perf_counter()
-            subprocess.run(command, stdout=subprocess.DEVNULL, check=True, env=environment)
+            subprocess.run(command, stdout=subprocess.DEVNULL, check=True, env=own)
             taken[name].append((time.perf_counter() - begin) * 1e3)
     medians = {name: statistics.median(values) for name, values in taken.items()}
     best = min(("torch", "numpy"), key=lambda name: medians[name])
@@ -176,26 +221,32 @@ def main():
     options.relish = os.environ.get("RELISH", "relish")
     options.rounds = 1 if options.quick else 5
     options.seconds = 0.2 if options.quick else 0.5
-    chosen = rows()
-    known = [*chosen, "start"]
+    chosen, open_sizes = rows(), open_rows()
+    starts = {"start": (), "start_compiling": ("--cache", "off")}
+    known = [*chosen, *open_sizes, *starts]
     if options.rows:
         unknown = [row for row in options.rows if not any(name.startswith(row) for name in known)]
         if unknown:
             sys.exit(f"bench: there is no row {unknown[0]}; there are {', '.join(known)}")
         known = [name for name in known if any(name.startswith(row) for row in options.rows)]
     elif options.quick:
-        known = [name for name in known if name not in ("product_2048_2048_2048", "resnet18", "resnet18_momentum")]
+        known = [name for name in known if name not in ("product_2048_2048_2048", "resnet18", "resnet18_momentum", "open_2048_2048_2048")]
 
     peer = best_peer(options.threads)
     result = {"machine": machine_of(options.relish), "threads": options.threads, "rounds": options.rounds,
               "peer": " + ".join(peer.libraries), "load": os.getloadavg()[0], "rows": []}
     print(f"{options.threads} thread(s), {result['machine'].get('processor', 'this machine')}, load "
-          f"{result['load']:.1f}; peer: {result['peer']} (logistic: NumPy; start: the quicker one)")
+          f"{result['load']:.1f}; peer: {result['peer']} (logistic: NumPy; start: the quicker "
+          "one; open_…: Relish with its sizes in the text)")
     print(f"{'row':<24}{'relish ms':>12}{'peer ms':>12}{'ratio':>8}  spread of both")
     for name in known:
-        if name == "start":
-            mine, theirs, best = start_times(options.relish, peer.python, peer.environment, options.rounds * 2 + 1)
+        if name in starts:
+            mine, theirs, best = start_times(options.relish, peer.python, peer.environment, options.rounds * 2 + 1,
+                                             starts[name])
             row = {"row": name, "relish_ms": mine, "peer_ms": theirs, "ratio": theirs / mine, "peer": best}
+        elif name in open_sizes:
+            ours, same = open_sizes[name]
+            row = compare(name, ours, Known(chosen[same], options), options)
         else:
             row = compare(name, chosen[name], peer, options)
         result["rows"].append(row)

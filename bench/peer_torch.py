@@ -134,7 +134,7 @@ def step(model, shape, loss, target, optimizer):
     return call
 
 
-def hand_step():
+def hand_step_of():
     """The whole step as one script with gradients written by hand."""
 
     @torch.jit.script
@@ -148,10 +148,40 @@ def hand_step():
         w0.sub_(torch.mm(x.t(), gh), alpha=rate)
         b0.sub_(gh.sum(0), alpha=rate)
 
+    w0, b0, w1, b1 = torch.randn(784, 128) / 28, torch.zeros(128), torch.randn(128, 10) / 11, torch.zeros(10)
+    return lambda x, hot: run(x, hot, w0, b0, w1, b1, 1e-6)
+
+
+def hand_step():
+    run = hand_step_of()
     x = torch.rand(64, 784)
     hot = F.one_hot(torch.zeros(64, dtype=torch.long), 10).float()
-    w0, b0, w1, b1 = torch.randn(784, 128) / 28, torch.zeros(128), torch.randn(128, 10) / 11, torch.zeros(10)
-    return lambda: run(x, hot, w0, b0, w1, b1, 1e-6)
+    return lambda: run(x, hot)
+
+
+def mlp_epoch(optimizer=None):
+    """An epoch of 59,968 rows in a new order, 64 a step."""
+    x, targets = torch.rand(59968, 784), torch.arange(59968) % 10
+    if optimizer:
+        model = classifier().train()
+        update = optimizer(model.parameters())
+
+        def run(rows):
+            update.zero_grad(set_to_none=False)
+            F.cross_entropy(model(x[rows]), targets[rows]).backward()
+            update.step()
+    else:
+        by_hand, hot = hand_step_of(), F.one_hot(targets, 10).float()
+
+        def run(rows):
+            by_hand(x[rows], hot[rows])
+
+    def call():
+        order = torch.randperm(59968)
+        for begin in range(0, 59968, 64):
+            run(order[begin:begin + 64])
+
+    return call
 
 
 def logistic():
@@ -213,6 +243,8 @@ ROWS = {
     "mlp_sgd": lambda: quickest(
         [hand_step(), step(classifier(), (64, 784), F.cross_entropy, CLASSES[64], sgd)]),
     "mlp_adam": lambda: step(classifier(), (64, 784), F.cross_entropy, CLASSES[64], adam),
+    "mlp_epoch_sgd": lambda: quickest([mlp_epoch(), mlp_epoch(sgd)]),
+    "mlp_epoch_adam": lambda: mlp_epoch(adam),
     "lenet": lambda: inference(lenet(), (64, 1, 28, 28)),
     "lenet_sgd": lambda: step(lenet(), (64, 1, 28, 28), F.cross_entropy, CLASSES[64], sgd),
     "resnet18": lambda: inference(resnet(), (32, 3, 32, 32)),

@@ -44,16 +44,21 @@ void RangeProver::enter_loop(const ScalarVar& var, const Scalar& begin, const Sc
   if (loops_.empty()) opaques_before_ = opaques_.size();
   const Polynomial first = polynomial(begin);
   const Polynomial count = polynomial(extent);
-  loops_.push_back({var, {first, first + count - Polynomial(1)}, count});
+  loops_.push_back({var, {first, first + count - Polynomial(1)}, count, place_});
+  place_ = proved_.next(place_, Proved::Step::Loop, var.id(), begin, extent);
 }
 
 void RangeProver::leave_loop() {
+  place_ = loops_.back().outside;
   loops_.pop_back();
   // What stood for terms inside the nest is not asked for behind it.
   if (loops_.empty()) opaques_.resize(opaques_before_);
 }
 
-void RangeProver::bind(const ScalarVar& var, const Scalar& value) { bound_[var.id()] = polynomial(value); }
+void RangeProver::bind(const ScalarVar& var, const Scalar& value) {
+  bound_[var.id()] = polynomial(value);
+  place_ = proved_.next(place_, Proved::Step::Variable, var.id(), value);
+}
 
 Polynomial RangeProver::polynomial(const Scalar& value) {
   if (const auto literal = value.as_int()) return Polynomial(*literal);
@@ -199,12 +204,19 @@ bool RangeProver::nonnegative(const Polynomial& p) {
 
 std::size_t RangeProver::assume(const Scalar& condition) {
   const std::size_t before = facts_.size();
+  assumed_.push_back({before, place_});
+  assume_all(condition);
+  place_ = proved_.next(place_, Proved::Step::Condition, 0, condition);
+  return before;
+}
+
+void RangeProver::assume_all(const Scalar& condition) {
   if (const auto* both = condition.as<Logical>(); both && both->op == LogicalOp::And) {
-    assume(both->a);
-    assume(both->b);
+    assume_all(both->a);
+    assume_all(both->b);
   }
   const auto* compared = condition.as<Compare>();
-  if (!compared || is_float(compared->a.dtype()) || is_float(compared->b.dtype())) return before;
+  if (!compared || is_float(compared->a.dtype()) || is_float(compared->b.dtype())) return;
   const Polynomial difference = polynomial(compared->a) - polynomial(compared->b);
   const Polynomial none(0), one(1);
   switch (compared->op) {
@@ -227,10 +239,13 @@ std::size_t RangeProver::assume(const Scalar& condition) {
     case CompareOp::Ne:
       break;
   }
-  return before;
 }
 
-void RangeProver::forget(std::size_t facts) { facts_.resize(facts); }
+void RangeProver::forget(std::size_t facts) {
+  facts_.resize(facts);
+  for (; !assumed_.empty() && assumed_.back().facts >= facts; assumed_.pop_back())
+    place_ = assumed_.back().place;
+}
 
 bool RangeProver::nonnegative(const Polynomial& p, std::size_t choice) {
   if (!p.valid()) return false;
@@ -251,6 +266,14 @@ bool RangeProver::nonnegative(const Polynomial& p, std::size_t choice) {
 }
 
 bool RangeProver::in_range(const Scalar& index, const Scalar& extent) {
+  if (proved_.holds(place_, index, extent)) return true;
+  const bool shown = shown_in_range(index, extent);
+  // What is not shown may be later, when more terms are known.
+  if (shown) proved_.note(place_, index, extent);
+  return shown;
+}
+
+bool RangeProver::shown_in_range(const Scalar& index, const Scalar& extent) {
   // What is read again behind the last element has that as the one side.
   if (const auto* least = index.as<Binary>(); least && least->op == BinaryOp::Min) {
     const Polynomial last = polynomial(extent) - Polynomial(1), a = polynomial(least->a),

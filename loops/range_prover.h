@@ -8,6 +8,7 @@
 
 #include "ir/nodes/stmt.h"
 #include "loops/polynomial.h"
+#include "loops/proved.h"
 
 namespace relish {
 
@@ -65,6 +66,8 @@ class RangeProver {
   bool eliminate_opaque(Polynomial& p, std::size_t position, bool maximum, std::size_t choice);
   bool nonnegative(const Polynomial& p, std::size_t choice);
   bool nonnegative(const Polynomial& p);
+  void assume_all(const Scalar& condition);
+  bool shown_in_range(const Scalar& index, const Scalar& extent);
 
   std::unordered_map<Polynomial::Atom, Polynomial> bound_;
   std::unordered_map<Polynomial::Atom, bool> dimensions_;
@@ -72,12 +75,20 @@ class RangeProver {
     ScalarVar var;
     Range range;
     Polynomial extent;
+    Proved::Place outside;
   };
   std::vector<Loop> loops_;
   bool has_choices_ = false;
   std::vector<Polynomial> facts_;   // what is not negative
   std::vector<Opaque> opaques_;     // atom = opaque_base + position
   std::size_t opaques_before_ = 0;  // of them, when the outermost open loop was entered
+  Proved proved_;
+  Proved::Place place_ = Proved::outside;
+  struct Assumed {
+    std::size_t facts;  // before
+    Proved::Place place;
+  };
+  std::vector<Assumed> assumed_;
 };
 
 }  // namespace relish

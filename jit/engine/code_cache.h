@@ -25,8 +25,8 @@ enum class Purpose {
 class CodeCache {
  public:
   // None: code is scheduled for this machine.
-  CodeCache(std::optional<Target> target, std::shared_ptr<ObjectStore> store, Purpose purpose)
-      : target_(std::move(target)), store_(std::move(store)), purpose_(purpose) {}
+  CodeCache(const std::optional<Target>& target, std::shared_ptr<ObjectStore> store, Purpose purpose)
+      : target_(target), store_(std::move(store)), purpose_(purpose) {}
 
   // The code for such arguments of a Relax function, which are checked first.
   std::shared_ptr<const Compiled> code_for(const ModulePtr& module, const FunctionPtr& function,

@@ -1,85 +1,29 @@
-// Target machine and passes.
+// Target machine.
 #include "jit/engine/machine.h"
 
 #include <llvm/ADT/SmallString.h>
 #include <llvm/ADT/StringExtras.h>
-#include <llvm/Analysis/AliasAnalysis.h>
-#include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
-#include <llvm/Transforms/IPO/AlwaysInliner.h>
-#include <llvm/Transforms/InstCombine/InstCombine.h>
-#include <llvm/Transforms/Scalar/DeadStoreElimination.h>
-#include <llvm/Transforms/Scalar/EarlyCSE.h>
-#include <llvm/Transforms/Scalar/IndVarSimplify.h>
-#include <llvm/Transforms/Scalar/LICM.h>
-#include <llvm/Transforms/Scalar/LoopPassManager.h>
-#include <llvm/Transforms/Scalar/LoopUnrollPass.h>
-#include <llvm/Transforms/Scalar/SROA.h>
-#include <llvm/Transforms/Scalar/SimpleLoopUnswitch.h>
-#include <llvm/Transforms/Scalar/SimplifyCFG.h>
-#include <llvm/Transforms/Vectorize/LoopVectorize.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_set>
 
+#include "jit/engine/optimize.h"
 #include "support/failure.h"
 
 namespace relish::jit {
 namespace {
-
-// What straight loops need and no more: compilation is part of the user's waiting.
-void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager sccs;
-  llvm::ModuleAnalysisManager modules;
-  // No knowledge of library functions: LLVM must neither replace our calls by others nor round differently.
-  llvm::TargetLibraryInfoImpl no_library(llvm::Triple(module.getTargetTriple()));
-  no_library.disableAllFunctions();
-  functions.registerPass([&] { return llvm::TargetLibraryAnalysis(no_library); });
-  llvm::PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(sccs);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, sccs, modules);
-
-  llvm::FunctionPassManager passes;
-  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
-  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
-  passes.addPass(llvm::InstCombinePass());
-  passes.addPass(llvm::SimplifyCFGPass());
-  // A check that is the same in all iterations, as of the row that a loop copies, stands before the loop: one
-  // that could leave anywhere is not vectorized.
-  llvm::LoopPassManager invariant;
-  invariant.addPass(llvm::LICMPass(llvm::LICMOptions()));
-  invariant.addPass(llvm::SimpleLoopUnswitchPass(/*NonTrivial=*/false, /*Trivial=*/true));
-  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(invariant), /*UseMemorySSA=*/true,
-                                                       /*UseBlockFrequencyInfo=*/false));
-  passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::IndVarSimplifyPass()));
-  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
-  passes.addPass(llvm::DSEPass());
-  passes.addPass(llvm::LoopVectorizePass());
-  passes.addPass(llvm::InstCombinePass());
-  passes.addPass(llvm::SimplifyCFGPass());
-  passes.addPass(llvm::createFunctionToLoopPassAdaptor(
-      llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true, /*UseBlockFrequencyInfo=*/false));
-  passes.addPass(llvm::EarlyCSEPass());
-  llvm::ModulePassManager pipeline;
-  pipeline.addPass(llvm::AlwaysInlinerPass());  // elementary functions: only inlined ones are widened
-  pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
-  pipeline.run(module, modules);
-}
 
 // The time that LLVM takes to order the instructions of a block grows with the square of their number:
 // minutes for a loop that its author unrolled many thousand times. A function with such a block is translated
@@ -114,6 +58,37 @@ Target tiles_of(const llvm::TargetMachine& machine) {
 
 }  // namespace
 
+class Machine::Lent {
+ public:
+  Lent(const Machine& machine, Effort effort) : machine_(machine), effort_(effort) {
+    {
+      const std::lock_guard lock(machine.mutex_);
+      auto& idle = machine.idle_[static_cast<std::size_t>(effort)];
+      if (!idle.empty()) {
+        lent_ = std::move(idle.back());
+        idle.pop_back();
+      }
+    }
+    if (!lent_) lent_ = machine.target_machine(effort);
+  }
+  ~Lent() {
+    const std::lock_guard lock(machine_.mutex_);
+    machine_.idle_[static_cast<std::size_t>(effort_)].push_back(std::move(lent_));
+  }
+  Lent(const Lent&) = delete;
+  Lent& operator=(const Lent&) = delete;
+
+  llvm::TargetMachine& operator*() const { return *lent_; }
+  llvm::TargetMachine* operator->() const { return lent_.get(); }
+
+ private:
+  const Machine& machine_;
+  Effort effort_;
+  std::unique_ptr<llvm::TargetMachine> lent_;
+};
+
+Machine::~Machine() = default;
+
 Machine::Machine() {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
@@ -125,22 +100,24 @@ Machine::Machine() {
   // Only the features that the name of the processor does not tell: LLVM hashes the text many times a
   // function.
   const std::unique_ptr<llvm::TargetMachine> named = target_machine(Effort::Optimize);
-  const llvm::MCSubtargetInfo& known = *named->getMCSubtargetInfo();
+  std::unordered_set<std::string_view> known;
+  for (const llvm::SubtargetFeatureKV& feature : named->getMCSubtargetInfo()->getEnabledProcessorFeatures())
+    known.insert(feature.Key);
   std::vector<std::string> differing;
   for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
-    const std::string text = (feature.second ? "+" : "-") + feature.first().str();
-    if (!known.checkFeatures(text)) differing.push_back(text);
-    if (feature.first() == "fma") traits_.fma = feature.second;
-    if (feature.first() == "f16c") traits_.f16c = feature.second;
-    if (feature.first() == "avx512vl") traits_.masked_memory = feature.second;
+    const std::string text = feature.first().str();
+    if (feature.second != known.contains(text)) differing.push_back((feature.second ? "+" : "-") + text);
+    if (text == "fma") traits_.fma = feature.second;
+    if (text == "f16c") traits_.f16c = feature.second;
+    if (text == "avx512vl") traits_.masked_memory = feature.second;
   }
   // Of a processor whose clock may fall with its widest vectors LLVM uses half of them: right for programs
   // that use few. Loops over tensors use nothing else, and sum up to twice as much by whole ones.
   for (const char* narrower : {"prefer-128-bit", "prefer-256-bit"})
-    if (known.checkFeatures(std::string("+") + narrower)) differing.push_back(std::string("-") + narrower);
+    if (known.contains(narrower)) differing.push_back(std::string("-") + narrower);
   std::sort(differing.begin(), differing.end());
   features_ = llvm::join(differing, ",");
-  const std::unique_ptr<llvm::TargetMachine> whole = target_machine(Effort::Optimize);
+  const Lent whole(*this, Effort::Optimize);
   module_triple_ = whole->getTargetTriple().str();
   data_layout_ = whole->createDataLayout().getStringRepresentation();
   target_for_schedules_ = tiles_of(*whole);
@@ -167,7 +144,7 @@ void require_well_formed(const llvm::Module& module) {
 
 std::string Machine::text_of(llvm::Module& module, CodeForm form) const {
   require_well_formed(module);
-  const std::unique_ptr<llvm::TargetMachine> machine = target_machine(Effort::Optimize);
+  const Lent machine(*this, Effort::Optimize);
   if (form != CodeForm::Generated) {
     optimize(module, *machine);
     leave_long_blocks(module);
@@ -187,7 +164,7 @@ std::string Machine::text_of(llvm::Module& module, CodeForm form) const {
 
 Object Machine::object_of(llvm::Module& module, Effort effort) const {
   require_well_formed(module);
-  const std::unique_ptr<llvm::TargetMachine> machine = target_machine(effort);
+  const Lent machine(*this, effort);
   if (effort == Effort::Optimize) {
     optimize(module, *machine);
     leave_long_blocks(module);

@@ -8,6 +8,8 @@ namespace {
 
 // Units of fewer instructions cost more to set up than they gain; of more, one thread waits for another.
 constexpr std::size_t instructions_of_unit = 4'000;
+// The first ones are smaller, so that a program of a few kernels is compiled by more than one thread too.
+constexpr std::size_t instructions_of_first_units = 500, first_units = 4;
 
 llvm::Type* in_context(llvm::Type* type, llvm::LLVMContext& context) {
   if (type->isPointerTy()) return llvm::PointerType::getUnqual(context);
@@ -21,7 +23,9 @@ llvm::Type* in_context(llvm::Type* type, llvm::LLVMContext& context) {
 void KernelUnits::hand_in() {
   emitter_.reset();
   instructions_ = 0;
-  if (unit_) build_.add(std::move(unit_));
+  if (!unit_) return;
+  build_.add(std::move(unit_));
+  ++units_;
 }
 
 llvm::Function* KernelUnits::declared(const PrimFunc& function, llvm::Module& glue) {
@@ -45,7 +49,7 @@ llvm::Function* KernelUnits::declared(const PrimFunc& function, llvm::Module& gl
   // The functions of this kernel stand behind those of the others.
   for (auto each = code->getIterator(); each != unit_->module->end(); ++each)
     instructions_ += each->getInstructionCount();
-  if (instructions_ >= instructions_of_unit) hand_in();
+  if (instructions_ >= (units_ < first_units ? instructions_of_first_units : instructions_of_unit)) hand_in();
   return declared_.emplace(&function, made).first->second;
 }
 

@@ -28,6 +28,7 @@ class KernelUnits {
   std::unique_ptr<CodeUnit> unit_;  // that receives kernels at present
   std::optional<KernelEmitter> emitter_;
   std::size_t instructions_ = 0;  // in it
+  std::size_t units_ = 0;         // handed in
   std::unordered_map<const PrimFunc*, llvm::Function*> declared_;
 };
 

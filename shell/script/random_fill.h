@@ -4,15 +4,9 @@
 
 #include <cstdint>
 
-#include "runtime/philox.h"
-#include "runtime/tensor.h"
+#include "runtime/random_elements.h"
 
 namespace relish {
-
-enum class Distribution : std::uint8_t {
-  Uniform,  // in [0, 1). float64 takes words 2i and 2i+1 of the key's stream (53 bits), the others word i
-  Normal,   // of mean 0 and deviation 1; words 2i and 2i+1, as R.random.normal
-};
 
 // Drawn wide and rounded to the dtype. TypeError for dtypes that are not floating, in the name of `what`.
 Tensor random_tensor(DType dtype, Shape shape, RandomKey key, Distribution distribution, Span span,

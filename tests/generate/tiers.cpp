@@ -60,6 +60,13 @@ std::optional<Value> wide_result(const Program& program) {
   return outcome_of(reference(), module, "main", std::move(inputs)).value;
 }
 
+// What an element was computed in: a float64 that was cast from float32 is a number of that, and so is the
+// other tier's.
+DType precision_of(DType dtype, double a, double b) {
+  const auto is_narrow = [](double value) { return static_cast<double>(static_cast<float>(value)) == value; };
+  return dtype == DType::Float64 && is_narrow(a) && is_narrow(b) ? DType::Float32 : dtype;
+}
+
 // The bound of a class for one element, where nothing is known of its terms.
 double class_bound(int agreement, DType dtype, double value) {
   if (agreement <= 3) return 0;
@@ -84,7 +91,8 @@ std::string compare(const Tensor& found, const Tensor& wanted, const Tensor* wid
     }
     const double a = found.get_double(i), b = wanted.get_double(i);
     if ((std::isnan(a) && std::isnan(b)) || a == b) continue;
-    if (std::abs(a - b) <= 8 * std::max(spread, class_bound(agreement, wanted.dtype(), b))) continue;
+    const DType dtype = precision_of(wanted.dtype(), a, b);
+    if (std::abs(a - b) <= 8 * std::max(spread, class_bound(agreement, dtype, b))) continue;
     return fmt::format("element {}: compiled {}, interpreted {}, spread {}, class {}", i, a, b, spread,
                        agreement);
   }

@@ -65,6 +65,44 @@ class M:
 
 }  // namespace
 
+TEST_CASE("large kernels are compiled beside each other, small ones together", "[jit]") {
+  // Units: of kernels, and one of what is between them.
+  const std::string products = R"(@I.ir_module
+class M:
+    @R.function
+    def main(x: R.Tensor((64, 784), "float32"), w: R.Tensor((784, 128), "float32"), v: R.Tensor((128, 10), "float32")):
+        return R.matmul(R.tanh(R.matmul(x, w)), v)
+)";
+  const Counted large = call(nullptr, products, "main",
+                             {numbers(DType::Float32, {64, 784}), numbers(DType::Float32, {784, 128}),
+                              numbers(DType::Float32, {128, 10})});
+  CHECK(large.compiled >= 3);
+  const std::string sums = R"(@I.ir_module
+class M:
+    @R.function
+    def main(x: R.Tensor((3,), "int64"), y: R.Tensor((5,), "int64")):
+        return R.add(x, x), R.multiply(y, y), R.negative(y)
+)";
+  const Counted small = call(nullptr, sums, "main", {numbers(DType::Int64, {3}), numbers(DType::Int64, {5})});
+  CHECK(small.compiled == 2);
+  // Of many, only the first few.
+  std::string text =
+      "@I.ir_module\nclass M:\n    @R.function\n    def main(x: R.Tensor((64, 64), \"float32\")";
+  std::string body, results;
+  std::vector<Value> args{numbers(DType::Float32, {64, 64})};
+  constexpr int kernels = 12;
+  for (int i = 0; i < kernels; ++i) {
+    const std::int64_t columns = 48 + i;
+    text += fmt::format(", w{}: R.Tensor((64, {}), \"float32\")", i, columns);
+    body += fmt::format("        y{0} = R.matmul(x, w{0})\n", i);
+    results += fmt::format("{}y{}", i > 0 ? ", " : "", i);
+    args.push_back(numbers(DType::Float32, {64, columns}));
+  }
+  const Counted many = call(nullptr, text + "):\n" + body + "        return " + results + "\n", "main", args);
+  CHECK(many.compiled > 4);
+  CHECK(many.compiled < kernels);
+}
+
 TEST_CASE("a program that was compiled before is found, with the same bits", "[jit]") {
   TemporaryFolder folder;
   const std::string objects = folder.file("objects");

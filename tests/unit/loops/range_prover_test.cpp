@@ -89,3 +89,42 @@ TEST_CASE("range prover: strides") {
   CHECK(prover.depends_on(load.indices[1], loops[1]->var));
   CHECK_FALSE(prover.depends_on(load.indices[1], loops[0]->var));
 }
+
+TEST_CASE("range prover: what was shown counts where it was shown alone") {
+  const PrimFuncPtr function = prim_func("        for i in range(8): C[i] = T.float32(0)\n");
+  const For& loop = *all_of<For>(*function).at(0);
+  const Scalar index = all_of<Store>(*function).at(0)->indices[0], eight(8), nine(9);
+  RangeProver prover;
+  const auto inside = [&](const Scalar& begin, const Scalar& extent) {
+    prover.enter_loop(loop.var, begin, extent);
+    const bool shown = prover.in_range(index, eight);
+    prover.leave_loop();
+    return shown;
+  };
+  const Scalar zero(0), one(1);
+  CHECK_FALSE(prover.in_range(index, eight));
+  CHECK(inside(zero, eight));
+  CHECK(inside(zero, eight));
+  CHECK_FALSE(prover.in_range(index, eight));
+  CHECK_FALSE(inside(zero, nine));
+  CHECK_FALSE(inside(one, eight));
+  CHECK(inside(zero, eight));
+
+  // Under a condition, and behind it.
+  const Scalar less = compare(CompareOp::Lt, index, eight);
+  prover.enter_loop(loop.var, zero, nine);
+  for (int round = 0; round < 2; ++round) {
+    const std::size_t facts = prover.assume(less);
+    CHECK(prover.in_range(index, eight));
+    prover.forget(facts);
+    CHECK_FALSE(prover.in_range(index, eight));
+  }
+
+  // Behind a variable, whose value is another one later.
+  const ScalarVar place("place", DType::Int64);
+  const Scalar at(place);
+  prover.bind(place, zero);
+  CHECK(prover.in_range(at, eight));
+  prover.bind(place, nine);
+  CHECK_FALSE(prover.in_range(at, eight));
+}
