@@ -136,6 +136,9 @@ FileFormat file_format_of(const std::string& path) {
   constexpr std::size_t sample = 4096;
   const DataFile file(path);
   const std::string head = file.head(sample);
+  for (const std::string_view ending : {".xlsx", ".xls", ".ods"}) {
+    if (path.ends_with(ending)) data_failure(path, "file.format", "this is a spreadsheet; save it as CSV", 0);
+  }
   if (const std::optional<FileFormat> format = known_format_of(path, head)) return *format;
   for (const ForeignFormat& foreign : foreign_formats) {
     if (head.starts_with(foreign.head))

@@ -167,7 +167,7 @@ CsvOptions csv_options_of(const Invocation& invocation, const std::string& path)
   }
   result.header = header_option(invocation);
   if (invocation.given("dtype"))
-    result.dtype = dtype_of_value(invocation.text("dtype"), invocation.span_of("dtype"));
+    result.dtype = dtype_of_value(*invocation.find("dtype"), invocation.span_of("dtype"));
   result.columns = columns_option(invocation, "columns");
   result.targets = columns_option(invocation, "target");
   read_fill(invocation, result);

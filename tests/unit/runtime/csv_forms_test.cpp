@@ -79,23 +79,28 @@ TEST_CASE("a decimal comma is read where cells are numbers by it alone, or where
 
 TEST_CASE("separators of thousands are refused with the number that is meant") {
   Tables tables;
-  CHECK(tables.told("a;b\n1,500;2\n") ==
-        "line 2, column 1: '1,500' in 'a' is 1500 with a separator of thousands, or 1.500 with a decimal comma; "
-        "write 1500, or decimal=\",\" (byte 4)");
+  CHECK(
+      tables.told("a;b\n1,500;2\n") ==
+      "line 2, column 1: '1,500' in 'a' is 1500 with a separator of thousands, or 1.500 with a decimal comma; "
+      "write 1500, or decimal=\",\" (byte 4)");
   struct Case {
     const char *text, *plain;
   };
-  for (const Case& each : {Case{"1,234,567", "1234567"}, Case{"-1,234.5", "-1234.5"}, Case{"1.234,5", "1234.5"},
-                           Case{"1 234,5", "1234.5"}, Case{"1'234.5", "1234.5"}, Case{"12 000", "12000"},
-                           Case{"1\xC2\xA0""234", "1234"}}) {
+  for (const Case& each :
+       {Case{"1,234,567", "1234567"}, Case{"-1,234.5", "-1234.5"}, Case{"1.234,5", "1234.5"},
+        Case{"1 234,5", "1234.5"}, Case{"1'234.5", "1234.5"}, Case{"12 000", "12000"},
+        Case{"1\xC2\xA0"
+             "234",
+             "1234"}}) {
     INFO(each.text);
     CHECK(tables.told(fmt::format("a;b\n{};2\n", each.text))
               .starts_with(fmt::format("line 2, column 1: '{}' in 'a' has separators of thousands; write {} ",
                                        each.text, each.plain)));
     CHECK(tables.told(fmt::format("a;b\n1;2\n{};2\n", each.text)).find("write ") != std::string::npos);
   }
-  CHECK(failure_of([&] { tables.matrix("1;2\n1'000;3\n"); }).find("has separators of thousands; write 1000") !=
-        std::string::npos);
+  CHECK(failure_of([&] {
+          tables.matrix("1;2\n1'000;3\n");
+        }).find("has separators of thousands; write 1000") != std::string::npos);
   for (const char* word : {"12 34", "1'0000", "1,2,3", "1,23,456", "1.2.3", "v1,5"}) {
     INFO(word);
     CHECK(advice_on_number(word, '.').empty());
@@ -116,11 +121,12 @@ TEST_CASE("missing cells are the mean or the median of the others") {
   // Where none is missing a column keeps its dtype, and words are nobody's matter.
   CHECK(tables.column("a,b\n1,x\n2,y\n", 0, with_fill("mean")) == "int64 (2,)\n[1, 2]");
   CHECK(tables.notes.empty());
-  CHECK(tables.told("a,w\n1,x\n2,\n", with_fill("mean")) ==
-        "'w' holds words, which have no mean for its missing cells; fill={\"w\": …} says the word that stands for "
-        "them");
-  CHECK(tables.told("a,b\n,1\n,2\n", with_fill("median")).starts_with(
-      "no cell of 'a' holds a number, so there is no median for its missing cells"));
+  CHECK(
+      tables.told("a,w\n1,x\n2,\n", with_fill("mean")) ==
+      "'w' holds words, which have no mean for its missing cells; fill={\"w\": …} says the word that stands for "
+      "them");
+  CHECK(tables.told("a,b\n,1\n,2\n", with_fill("median"))
+            .starts_with("no cell of 'a' holds a number, so there is no median for its missing cells"));
   CsvOptions own;
   own.fill_of = {{"a", "mean"}, {"w", "none"}};
   const auto both = tables.columns("a,w\n1,x\n,\n3,y\n", own);
@@ -167,8 +173,9 @@ TEST_CASE("columns are chosen by place") {
   options.targets = {"c", "-1"};
   CHECK(failure_of([&] { read_csv_pair(named, options); }).ends_with("the column 'c' is asked for twice"));
   options.targets = {"3"};
-  CHECK(failure_of([&] { read_csv_pair(named, options); })
-            .ends_with("target: no column 3; the file has 3 columns, 0 to 2, from the last one -1 to -3"));
+  CHECK(failure_of([&] {
+          read_csv_pair(named, options);
+        }).ends_with("target: no column 3; the file has 3 columns, 0 to 2, from the last one -1 to -3"));
   options.targets = {"-4"};
   CHECK(rule_of([&] { read_csv_pair(named, options); }) == "DataError: csv.column");
   const std::string plain = tables.put("1,2,3\n4,5,6\n");
@@ -207,24 +214,26 @@ TEST_CASE("lines that begin with # are comments, and one above the rows may have
   CHECK(tables.matrix("# made by a program\n1,2\n# a remark\n3,4\n") == "float32 (2, 2)\n[[1, 2],\n [3, 4]]");
   CHECK(tables.notes.empty());
   CHECK(tables.columns("# size, price\n1,2\n")[1].name == "price");
-  CHECK(tables.notes ==
-        std::vector<std::string>{"line 1 begins with # and has as many cells as the rows: they are the names of "
-                                 "the columns; header=False passes it over"});
+  CHECK(tables.notes == std::vector<std::string>{
+                            "line 1 begins with # and has as many cells as the rows: they are the names of "
+                            "the columns; header=False passes it over"});
   CHECK(tables.columns("#,name\n1,x\n")[0].name == "#");
   CHECK(tables.columns("# metres, euros\nsize,price\n1,2\n")[1].name == "price");
   CsvOptions named, unnamed;
   named.header = true;
   unnamed.header = false;
   CHECK(tables.matrix("# x y\n1 2\n") == "float32 (1, 2)\n[[1, 2]]");
-  CHECK(tables.notes == std::vector<std::string>{"line 1 begins with # and is passed over; header=True takes the "
-                                                 "names of the columns from it"});
+  CHECK(tables.notes ==
+        std::vector<std::string>{"line 1 begins with # and is passed over; header=True takes the "
+                                 "names of the columns from it"});
   CHECK(tables.columns("# x y\n1 2\n", named)[0].name == "x");
   CHECK(tables.matrix("# size, price\n1,2\n", unnamed) == "float32 (1, 2)\n[[1, 2]]");
   CHECK(tables.notes.empty());
   CHECK(tables.matrix("1,2\n#3,4\n5,6\n# 7,8\n") == "float32 (2, 2)\n[[1, 2],\n [5, 6]]");
-  CHECK(tables.notes == std::vector<std::string>{"2 lines with as many cells as a row begin with # and are passed "
-                                                 "over, the first is line 2; a cell that begins with # stands in "
-                                                 "quotes"});
+  CHECK(tables.notes ==
+        std::vector<std::string>{"2 lines with as many cells as a row begin with # and are passed "
+                                 "over, the first is line 2; a cell that begins with # stands in "
+                                 "quotes"});
   CHECK(tables.columns("color,n\n\"#fff\",1\n")[0].words == std::vector<std::string>{"#fff"});
 }
 
@@ -233,7 +242,9 @@ TEST_CASE("texts of numbers are tables by what they begin with, and some by thei
   const auto format = [&](const std::string& name, std::string_view bytes) {
     return file_format_of(folder.put(name, bytes));
   };
-  for (const char* bytes : {"1 2\n3 4\n", "# x y\n1.5,2\n", "1\n2\n", "1;2\r\n3;4\r\n", "\xEF\xBB\xBF""1 2\n"}) {
+  for (const char* bytes : {"1 2\n3 4\n", "# x y\n1.5,2\n", "1\n2\n", "1;2\r\n3;4\r\n",
+                            "\xEF\xBB\xBF"
+                            "1 2\n"}) {
     INFO(bytes);
     CHECK(format("n.txt", bytes) == FileFormat::Csv);
     CHECK(format("n.md", bytes) == FileFormat::Text);
@@ -248,6 +259,8 @@ TEST_CASE("texts of numbers are tables by what they begin with, and some by thei
   for (int i = 0; i < 3000; ++i) wide += " 0.5";
   CHECK(format("w.txt", wide + "\n" + wide + "\n") == FileFormat::Csv);
   CHECK(format("w.txt", wide.substr(0, 4090) + "x y") == FileFormat::Text);
+  CHECK(failure_of([&] { format("s.xlsx", "PK\x03\x04"); }).find("a spreadsheet; save it as CSV") !=
+        std::string::npos);
   CHECK(rule_of([&] { format("b.dat", std::string_view("ab\0c", 4)); }) == "DataError: file.format");
 }
 

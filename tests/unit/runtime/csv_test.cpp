@@ -49,7 +49,8 @@ TEST_CASE("bad cells and rows are refused by line and column") {
     std::string start = "DataError: " + path + ": ";
     return message.starts_with(start) ? message.substr(start.size()) : message;
   };
-  CHECK(text("a,b\n1,2\n3,\n") == "line 3, column 2: missing value; expected float32, or load(path, fill=0) (byte 10)");
+  CHECK(text("a,b\n1,2\n3,\n") ==
+        "line 3, column 2: missing value; expected float32, or load(path, fill=0) (byte 10)");
   CHECK(text("1,2\n3,x\n") == "line 2, column 2: 'x' does not read as float32 (byte 6)");
   CHECK(text("1,2\n3,4 5\n") == "line 2, column 2: '4 5' does not read as float32 (byte 6)");
   CHECK(text("1,2\n3\n") == "line 2: 1 columns; expected 2 as in the first row (byte 4)");
@@ -204,10 +205,11 @@ TEST_CASE("a file without a header gets names") {
   named.columns = {"a"};
   CHECK(failure_of([&] { read_csv_columns(path, named); }) ==
         "DataError: " + path + ": the file has no header and 2 columns, found 1 names");
-  CHECK(failure_of([&] { read_csv_columns(path, {}); }) ==
-        "DataError: " + path +
-            ": the file has no header, so no column can be named; name its 2 columns by columns=[…], or choose by "
-            "place, as -1 for the last");
+  CHECK(
+      failure_of([&] { read_csv_columns(path, {}); }) ==
+      "DataError: " + path +
+          ": the file has no header, so no column can be named; name its 2 columns by columns=[…], or choose by "
+          "place, as -1 for the last");
 }
 
 TEST_CASE("missing cells are refused or filled") {
