@@ -37,6 +37,11 @@ bool put_integer(Tensor& values, std::int64_t row, std::string_view text) {
   return true;
 }
 
+bool has_number_among(const std::vector<std::string>& names) {
+  return std::any_of(names.begin(), names.end(),
+                     [](const std::string& name) { return csv_number<double>(name).has_value(); });
+}
+
 std::optional<std::int64_t> place_of(std::string_view name) {
   return has_only_digits(name) ? integer_of_cell<std::int64_t>(name) : std::nullopt;
 }
@@ -129,8 +134,14 @@ class CsvColumnReader {
     for (const std::string& name : wanted) {
       const auto found = known.find(name);
       if (found == known.end()) {
-        data_failure(path_, "csv.column",
-                     fmt::format("no column '{}'{}", printable(name), did_you_mean(name, names)));
+        const bool values = text_.has_header() && !options_.header && has_number_among(names);
+        data_failure(
+            path_, "csv.column",
+            fmt::format("no column '{}'{}", printable(name),
+                        values ? fmt::format("; the names are read from the first line, {}; header=False "
+                                             "where that is a row",
+                                             printable(fmt::format("{}", fmt::join(names, ", ")), 60))
+                               : did_you_mean(name, names)));
       }
       const auto [times, at] = found->second;
       if (times > 1 || place_[at] != npos) {

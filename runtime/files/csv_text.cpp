@@ -267,6 +267,12 @@ void CsvText::find_header(const CsvLine& first, bool has_word, bool has_number) 
     }
   } else if (form_.header.value_or(has_word)) {
     names = first;
+    if (!form_.header && has_number && form_.tell) {
+      form_.tell(
+          fmt::format("line {} has numbers and words and is read as the names of the columns; header=False "
+                      "reads it as a row, header=True says that it is none",
+                      first.number));
+    }
   } else if (like_a_row && !form_.header && form_.tell) {
     form_.tell(fmt::format(
         "line {} begins with # and is passed over; header=True takes the names of the columns from it",

@@ -353,7 +353,11 @@ ScriptValue text_split(Script&, const ScriptValue& self, CallArguments& argument
 ScriptValue text_splitlines(Script&, const ScriptValue& self, CallArguments& arguments) {
   const NamedValue* keep = arguments.optional("keepends");
   arguments.done();
-  const bool ends = keep && truth(keep->value, keep->span, "keepends");
+  if (keep && !integer_of(keep->value)) {
+    fail(ErrorClass::Type, keep->span, "call.argument",
+         fmt::format("splitlines: found {}; expected True or False", describe(keep->value)));
+  }
+  const bool ends = keep && *integer_of(keep->value) != 0;
   const std::string_view text = *self.string();
   std::vector<std::string_view> pieces;
   for (std::size_t begin = 0; begin < text.size();) {

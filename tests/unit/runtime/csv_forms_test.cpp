@@ -192,6 +192,30 @@ TEST_CASE("columns are chosen by place") {
   CHECK(format_tensor(read_tensors(tables.put("a,b\n1,2\n") + ":-1").front().second) == "int64 (1,)\n[2]");
 }
 
+TEST_CASE("a first line of numbers and words is told to be read as names") {
+  Tables tables;
+  const std::string_view flowers = "5.1,setosa\n4.9,virginica\n";
+  CHECK(tables.columns(flowers)[1].words == std::vector<std::string>{"virginica"});
+  CHECK(tables.notes ==
+        std::vector<std::string>{
+            "line 1 has numbers and words and is read as the names of the columns; header=False reads "
+            "it as a row, header=True says that it is none"});
+  CsvOptions named;
+  named.columns = {"length", "kind"};
+  CHECK(tables.told(flowers, named) ==
+        "no column 'length'; the names are read from the first line, 5.1, setosa; "
+        "header=False where that is a row");
+  named.header = false;
+  CHECK(tables.columns(flowers, named)[1].words == std::vector<std::string>{"setosa", "virginica"});
+  CHECK(tables.notes.empty());
+  CsvOptions years;
+  years.header = true;
+  CHECK(tables.columns("country,2019\nX,1\n", years)[1].name == "2019");
+  CHECK(tables.notes.empty());
+  CHECK(tables.columns("a,b\n1,2\n").size() == 2);
+  CHECK(tables.notes.empty());
+}
+
 TEST_CASE("blanks separate cells where the lines show it") {
   Tables tables;
   CHECK(tables.matrix("  1.5   2\n3\t\t4  \n") == "float32 (2, 2)\n[[1.5,   2],\n [  3,   4]]");

@@ -190,6 +190,11 @@ TEST_CASE("tensors of rank 0 are ordered as numbers") {
         "[float32 () 1, 2, float32 () 3] 1.0 3.0\n");
   CHECK(harness.run("print(min([(tensor(2), \"b\"), (tensor(2), \"a\")])[1])").output == "a\n");
   CHECK(harness.run("print(sorted([1, 2, 3], key=lambda k: tensor(-k)))").output == "[3, 2, 1]\n");
+  CHECK(harness.run("sorted([1, 2], reverse=\"no\")").error ==
+        "sorted: found a str for reverse; expected True or False");
+  CHECK(harness.run("\"a\".splitlines(\"no\")").error == "splitlines: found a str; expected True or False");
+  CHECK(harness.run("print(\"a\\nb\".splitlines(1), sorted([1, 2], reverse=1))").output ==
+        "['a\\n', 'b'] [2, 1]\n");
   CHECK(!harness.run("sorted([ones(2), ones(2)])").error.empty());
 }
 
