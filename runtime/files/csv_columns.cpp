@@ -133,16 +133,7 @@ class CsvColumnReader {
     place_.assign(text_.width(), npos);
     for (const std::string& name : wanted) {
       const auto found = known.find(name);
-      if (found == known.end()) {
-        const bool values = text_.has_header() && !options_.header && has_number_among(names);
-        data_failure(
-            path_, "csv.column",
-            fmt::format("no column '{}'{}", printable(name),
-                        values ? fmt::format("; the names are read from the first line, {}; header=False "
-                                             "where that is a row",
-                                             printable(fmt::format("{}", fmt::join(names, ", ")), 60))
-                               : did_you_mean(name, names)));
-      }
+      if (found == known.end()) no_such_column(name, names);
       const auto [times, at] = found->second;
       if (times > 1 || place_[at] != npos) {
         if (times == 1) asked_twice(name);
@@ -187,6 +178,17 @@ class CsvColumnReader {
                           wanted.size()));
   }
 
+  // Most often it is another name; or the names are none.
+  [[noreturn]] void no_such_column(const std::string& name, const std::vector<std::string>& names) const {
+    std::string why = did_you_mean(name, names);
+    if (!other_separator_.empty()) {
+      why = "; " + other_separator_;
+    } else if (text_.has_header() && !options_.header && has_number_among(names)) {
+      why = fmt::format("; the names are read from the first line, {}; header=False where that is a row",
+                        printable(fmt::format("{}", fmt::join(names, ", ")), 60));
+    }
+    data_failure(path_, "csv.column", fmt::format("no column '{}'{}", printable(name), why));
+  }
   [[noreturn]] void asked_twice(const std::string& name) const {
     data_failure(path_, "csv.column", fmt::format("the column '{}' is asked for twice", printable(name)));
   }
@@ -301,6 +303,7 @@ class CsvColumnReader {
       // Words in a column of x: what is wrong is the column.
       const bool told_later = options_.targets.empty() && !options_.places;
       if (told_later || !each.told.empty() || value) return {};
+      if (filled) wrong_fill(each);
       each.told.emplace(text);
       const std::string advice = advice_on_number(text, text_.decimal());
       return advice.empty() ? words_in_inputs(each, text) : number_of_others(each, cell, advice);
@@ -386,8 +389,9 @@ class CsvColumnReader {
   [[noreturn]] void wrong_fill(const Chosen& each) const {
     data_failure(
         path_, "csv.value",
-        fmt::format("fill: '{}' stands for the missing cells of {}, a column of numbers; expected a number",
-                    printable(*each.fill, 40), where(each)));
+        fmt::format(
+            "fill: '{}' stands for the missing cells of {}, a column of numbers; expected a number, mean or median",
+            printable(*each.fill, 40), where(each)));
   }
 
   void make_room(std::int64_t rows) {

@@ -105,10 +105,12 @@ std::vector<std::string> pages_of(const std::string& name, const std::string& sh
     if (const Builtin* builtin = find_builtin(name)) pages.push_back(page_of(*builtin));
     if (auto page = catalog_page(name)) pages.push_back(*page);
   }
-  if (auto page = word_page(name)) {
-    const std::string_view instead = written_in_statements(name);
+  const std::string_view own = written_in_statements(name);
+  const std::string_view instead = own.empty() ? written_in_statements("R." + name) : own;
+  if (auto page = word_page(name))
     pages.push_back(*page + (instead.empty() ? "" : fmt::format("\n  In a statement: {}.", instead)));
-  }
+  else if (!own.empty())
+    pages.push_back(fmt::format("{}\n  A name of functions. In a statement: {}.", name, own));
   if (const Op* op = find_op(short_name)) pages.push_back(operator_page(*op, invocation.session.settings()));
   if (auto page = dtype_page(name)) pages.push_back(*page);
   if (auto page = method_page(name)) pages.push_back(*page);

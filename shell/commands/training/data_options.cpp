@@ -275,8 +275,17 @@ DataColumns data_columns(const Invocation& invocation, std::string_view option, 
                                              : "a tuple (inputs…, targets)" + such_as));
   }
   if (data.columns.size() < least) {
-    invocation.refuse_value(
-        option, fmt::format("found {} tensors; expected inputs and targets", data.columns.size()));
+    // A table by its file alone: what is to be found in it stands behind a colon.
+    std::string such_as;
+    if (invocation.surface == Surface::Shell && data.columns.size() == 1 &&
+        is_table(invocation.names(option).front())) {
+      const std::string file = invocation.names(option).front();
+      const std::vector<std::string> names = names_of_table(invocation, file);
+      such_as =
+          fmt::format(", as {}:{}", printable(file, 60), names.empty() ? "-1" : printable(names.back(), 40));
+    }
+    invocation.refuse_value(option, fmt::format("found {}; expected inputs and targets{}",
+                                                counted(data.columns.size(), "tensor"), such_as));
   }
   return data;
 }

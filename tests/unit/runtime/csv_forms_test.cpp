@@ -160,6 +160,23 @@ TEST_CASE("a target is not made up of other rows unless it is asked for by name"
   CHECK(format_tensor(read_csv_pair(path, options).second) == "int64 (3,)\n[0, 2, 4]");
 }
 
+TEST_CASE("what is wrong with a choice is told as what it is") {
+  Tables tables;
+  CsvOptions options = with_fill("average");
+  options.targets = {"y"};
+  const std::string path = tables.put("x,y\n1,2\n,3\n");
+  CHECK(
+      failure_of([&] { read_csv_pair(path, options); })
+          .ends_with(
+              "fill: 'average' stands for the missing cells of 'x', a column of numbers; expected a number, "
+              "mean or median"));
+  CsvOptions other;
+  other.separator = ';';
+  other.columns = {"y"};
+  CHECK(tables.told("x,y\n1,2\n", other) ==
+        "no column 'y'; the file is read as one column, 'x,y'; sep=\",\" makes several of it");
+}
+
 TEST_CASE("columns are chosen by place") {
   Tables tables;
   CsvOptions options;

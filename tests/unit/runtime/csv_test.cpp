@@ -296,8 +296,9 @@ TEST_CASE("cells that do not fit their column are told by line, column and name"
   CsvOptions filled;
   filled.fill = "many";
   for (const char* text : {"a,b\n1,2\n,3\n", "a,b\n,3\n1,2\n"}) {
-    CHECK(told(text, filled) ==
-          "fill: 'many' stands for the missing cells of 'a', a column of numbers; expected a number");
+    CHECK(
+        told(text, filled) ==
+        "fill: 'many' stands for the missing cells of 'a', a column of numbers; expected a number, mean or median");
   }
   CHECK(told("gr\xf6\xdf"
              "e,b\n1,2\n") == "line 1: the bytes are no UTF-8; save the file as UTF-8 (byte 2)");

@@ -172,6 +172,14 @@ TEST_CASE("tables of --data are read as the options of the call say") {
   CHECK(predicted({"g.csv", "--columns", "1,0", "--fill", "a=0.5", "--sep", ";", "--decimal", ","}).output ==
         "out: float32 (2, 1)\n[[3.5],\n [4.5]]\n");
   CHECK(predicted({"g.csv", "--columns", "a,b", "--fill", "0", "--header", "False"}).exit_code == 5);
+  const auto told = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"train", "m.relish", "--loss", "mse", "--optimizer", "sgd(lr=0.1)", "--data"});
+    return run(more).error_output;
+  };
+  CHECK(told({"g.csv"}).find("found 1 tensor; expected inputs and targets, as g.csv:y") != std::string::npos);
+  CHECK(told({"g.csv:y", "--delimiter", ";"}).find("'--delimiter'; here it is --sep") != std::string::npos);
+  CHECK(told({"g.csv:y", "--device", "cpu"}).find("write nothing: there is one device") != std::string::npos);
+  CHECK(told({"g.csv:y", "--fil", "0"}).find("did you mean '--fill'?") != std::string::npos);
   const auto none = predicted({"x.npy", "--sep", ";"});
   CHECK(none.exit_code == 2);
   CHECK(none.error_output.find("--sep: it is of tables (CSV), and --data names none") != std::string::npos);

@@ -70,6 +70,10 @@ TEST_CASE("what stands in statements only or in functions only says what the oth
       "and give it key(0).\n  manual: docs/language.md, Built-ins\n");
   CHECK(harness.run("print(doc(\"match_cast\"))").output.find("In a statement: it stands in functions; ") !=
         std::string::npos);
+  CHECK(harness.run("print(doc(\"T.float32\"))")
+            .output.starts_with(
+                "T.float32\n  A name of functions. In a statement: it stands in functions; write "
+                "tensor(x, \"float32\")"));
   CHECK(
       harness.run("R.match_cast(ones(2), 1)").error ==
       "'R.match_cast' is not for statements; it stands in functions; a statement reads x.shape and x.dtype: assert "
