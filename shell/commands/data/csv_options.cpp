@@ -143,7 +143,8 @@ std::optional<bool> header_option(const Invocation& invocation) {
     if (*text == "True" || *text == "true") return true;
     if (*text == "False" || *text == "false") return false;
   }
-  invocation.misuse("header", fmt::format("found {}; expected True or False", brief_text(*value)));
+  invocation.misuse("header", fmt::format("found {}; expected True or False",
+                                          value->string() ? brief_text(*value) : describe(*value)));
 }
 
 }  // namespace

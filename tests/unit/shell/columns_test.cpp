@@ -176,7 +176,8 @@ TEST_CASE("tables of --data are read as the options of the call say") {
     more.insert(more.begin(), {"train", "m.relish", "--loss", "mse", "--optimizer", "sgd(lr=0.1)", "--data"});
     return run(more).error_output;
   };
-  CHECK(told({"g.csv", "--columns", "b,y"}).find("found 1 tensor; expected inputs and targets, as g.csv:y") != std::string::npos);
+  CHECK(told({"g.csv", "--columns", "b,y"}).find("found 1 tensor; expected inputs and targets, as g.csv:y") !=
+        std::string::npos);
   CHECK(told({"g.csv:y", "--delimiter", ";"}).find("'--delimiter'; here it is --sep") != std::string::npos);
   CHECK(told({"g.csv:y", "--device", "cpu"}).find("write nothing: there is one device") != std::string::npos);
   CHECK(told({"g.csv:y", "--fil", "0"}).find("did you mean '--fill'?") != std::string::npos);
