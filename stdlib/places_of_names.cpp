@@ -15,7 +15,7 @@ constexpr std::string_view no_list =
     "a function has no lists to compute with; compute it in a statement and make it a constant";
 constexpr std::string_view no_call = "call it in a statement, and give what it makes to the function";
 
-constexpr Place in_functions[] = {
+constexpr Place function_places[] = {
     {"abs", "write R.abs(x)"},
     {"all", "write R.all(x)"},
     {"allclose", "call it in a statement, or write R.all(R.less(R.abs(x - y), 1e-5))"},
@@ -74,7 +74,7 @@ constexpr std::string_view calls =
 constexpr std::string_view native_calls =
     "it stands in functions: write an R.function with this call, and call that";
 
-constexpr Place in_statements[] = {
+constexpr Place statement_places[] = {
     {"R.Any", a_type},
     {"R.Callable", a_type},
     {"R.Object", a_type},
@@ -118,7 +118,7 @@ std::string_view look_up(std::span<const Place> table, std::string_view name) {
 
 }  // namespace
 
-std::string_view written_in_functions(std::string_view builtin) { return look_up(in_functions, builtin); }
-std::string_view written_in_statements(std::string_view name) { return look_up(in_statements, name); }
+std::string_view written_in_functions(std::string_view builtin) { return look_up(function_places, builtin); }
+std::string_view written_in_statements(std::string_view name) { return look_up(statement_places, name); }
 
 }  // namespace relish
