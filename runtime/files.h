@@ -3,6 +3,7 @@
 // "FILE[:ENTRY]: ... (byte N)".
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -23,6 +24,15 @@ NamedTensors read_safetensors(const std::string& path,
                               std::map<std::string, std::string>* metadata = nullptr);
 Tensor read_idx(const std::string& path);  // rank 1-4, uint8 and the other IDX types; gunzips by first bytes
 
+// How a table of text is written, as far as it is known; the file tells the rest.
+struct CsvForm {
+  std::optional<char> separator = {};  // between cells; a blank stands for any number of blanks and tabs
+  std::optional<char> decimal = {};    // of numbers: a point or a comma
+  std::optional<bool> header = {};     // whether the first line has the names
+  // Takes notes on the file that a reader should see; they may be told more than once.
+  std::function<void(const std::string&)> tell = {};
+};
+
 // A CSV table of numbers: names of the columns (none when the first row is numeric) and values of shape
 // (rows, columns).
 struct CsvTable {
@@ -30,10 +40,8 @@ struct CsvTable {
   Tensor values;
 };
 // Every row must be as wide as the first; the first 20 bad rows are reported by line and column, as
-// DataError, with how many more there are. What stands between the cells is found in the first line when it
-// is not given.
-CsvTable read_csv(const std::string& path, DType dtype = DType::Float32,
-                  std::optional<char> separator = std::nullopt, std::optional<bool> header = std::nullopt);
+// DataError, with how many more there are.
+CsvTable read_csv(const std::string& path, DType dtype = DType::Float32, const CsvForm& form = {});
 
 // A column by what its cells hold: int64 for integers, float32 for other numbers, and for words their codes,
 // in the order of the alphabet.
@@ -42,23 +50,30 @@ struct CsvColumn {
   Tensor values;                        // of shape (rows,)
   std::vector<std::string> words = {};  // by code
   std::string note = {};                // what a reader should know of it, with its place; most often nothing
+  std::optional<std::int64_t> target = {};  // its place among the targets
 };
-struct CsvOptions {
-  std::optional<char> separator = {};
-  std::optional<bool> header = {};        // whether the first line has the names
+// Columns are chosen by name, or by place: "0" is the first and "-1" the last where no column has that name.
+struct CsvOptions : CsvForm {
   std::optional<DType> dtype = {};        // of all columns but the targets
   std::vector<std::string> columns = {};  // the ones to read; the names of all where the file has none
   std::vector<std::string> targets = {};
-  std::optional<std::string> fill = {};             // what stands for a missing cell
+  bool places = false;  // of a file without a header the columns are known by their places
+  // What stands for a missing cell; "mean" and "median" are those of the other cells of its column, and no
+  // target has one unless it is asked for by name.
+  std::optional<std::string> fill = {};
   std::map<std::string, std::string> fill_of = {};  // of a column, in place of that
   // The words of a column in the order of their codes, which then do not hang on the file.
   std::map<std::string, std::vector<std::string>> words_of = {};
 };
 std::vector<CsvColumn> read_csv_columns(const std::string& path, const CsvOptions& options);
+// Whether columns are chosen by place alone, for which a file needs no names.
+bool are_places(const std::vector<std::string>& columns);
 // Of the header; none where the first line holds numbers alone.
-std::vector<std::string> csv_names(const std::string& path);
-bool csv_has_header(const std::string& path, std::optional<char> separator = std::nullopt);
-// (rows, columns) of numbers, and the targets: (rows,) of one, int64 where all are integers, else float32.
+std::vector<std::string> csv_names(const std::string& path, const CsvForm& form = {});
+bool csv_has_header(const std::string& path, const CsvForm& form = {});
+// (rows, columns) of numbers, of options.dtype or float32.
+Tensor read_csv_matrix(const std::string& path, CsvOptions options);
+// That, and the targets: (rows,) of one, int64 where all are integers, else float32.
 std::pair<Tensor, Tensor> read_csv_pair(const std::string& path, CsvOptions options);
 // Columns of equal length, under a header when `header`, where those of a matrix x are x.0, x.1, …; without
 // one a single tensor of rank 2 is a table. UsageError for other shapes.

@@ -11,6 +11,7 @@
 #include "ir/printer/printer.h"
 #include "ir/verify/verify.h"
 #include "stdlib/catalog.h"
+#include "stdlib/foreign_names.h"
 #include "support/suggest.h"
 #include "transform/named_arguments.h"
 #include "transform/parameter_marks.h"
@@ -77,9 +78,11 @@ Type extra_type(const LossEntry& entry, const std::string& name, const TensorTyp
 
 const LossEntry& loss_entry(const NamedSpec& spec) {
   if (const LossEntry* entry = find_loss(spec.name)) return *entry;
+  const auto instead = written_instead(spec.name);  // of another library
   fail(ErrorClass::Usage, {}, "loss.unknown",
        fmt::format("no loss '{}'; losses are {}{}", spec.name, fmt::join(loss_names(), ", "),
-                   did_you_mean_choice(spec.name, loss_names())));
+                   instead && !instead->empty() ? "; write " + std::string(*instead)
+                                                : did_you_mean_choice(spec.name, loss_names())));
 }
 
 // Writes the calls of a loss of the library into the new function.

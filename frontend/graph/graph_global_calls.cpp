@@ -5,6 +5,7 @@
 #include "frontend/graph/graph_hints.h"
 #include "ir/printer/printer.h"
 #include "runtime/literal.h"
+#include "stdlib/places_of_names.h"
 #include "support/counted.h"
 #include "support/fix.h"
 #include "support/render.h"
@@ -187,7 +188,9 @@ Expr GraphCalls::call(const ast::Expr& expr, const ast::Call& call) {
     }
   }
   // A name of the script or of a function that stands further down is told as such.
-  const std::string hint = context_.is_script_name(name) ? "" : bare_call_hint(name, call);
+  std::string hint = context_.is_script_name(name) ? "" : bare_call_hint(name, call);
+  if (const auto instead = written_in_functions(name); hint.empty() && !instead.empty())
+    hint = fmt::format("; {}", instead);
   if (!hint.empty()) {
     type_error(callee.span, "name.unknown",
                fmt::format("found the name '{}', which is not defined here{}", printable(name), hint));

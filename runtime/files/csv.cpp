@@ -13,9 +13,8 @@ namespace {
 
 class CsvMatrixReader {
  public:
-  CsvMatrixReader(const std::string& path, DType dtype, std::optional<char> separator,
-                  std::optional<bool> header)
-      : text_(path, separator, header), dtype_(dtype) {}
+  CsvMatrixReader(const std::string& path, DType dtype, const CsvForm& form)
+      : text_(path, form), dtype_(dtype) {}
 
   CsvTable read() {
     text_.read_first_line();
@@ -32,11 +31,12 @@ class CsvMatrixReader {
     text_.for_each_row([&](std::string_view line) {
       std::int64_t index = row++ * static_cast<std::int64_t>(width);
       text_.read_row(line, [&](const CsvCell& cell, std::size_t) {
-        const bool stored = store(without_plus(cell.text), filling_ ? index++ : nowhere);
-        return stored ? std::string() : refusal(cell.text);
+        const std::string_view number = number_text(cell.text, text_.decimal(), buffer_);
+        return store(number, filling_ ? index++ : nowhere) ? std::string() : refusal(cell, number);
       });
     });
     text_.throw_reported();
+    text_.tell_comments();
     RELISH_CHECK(filling_);
     return std::move(table_);
   }
@@ -93,29 +93,32 @@ class CsvMatrixReader {
     return false;
   }
 
-  std::string refusal(std::string_view text) const {
-    if (text.empty()) return fmt::format("missing value; expected {}", name_of(dtype_));
-    if (is_float(dtype_) && !holds_if_integer(dtype_, without_plus(text))) {
+  std::string refusal(const CsvCell& cell, std::string_view number) const {
+    if (is_missing(cell, false))
+      return fmt::format("missing value; expected {}, or load(path, fill=0)", name_of(dtype_));
+    if (is_float(dtype_) && !holds_if_integer(dtype_, number)) {
       return fmt::format(
           "the integer {} is no value of {}; read the file with dtype=\"int64\" or \"float64\"",
-          printable(text), name_of(dtype_));
+          printable(cell.text), name_of(dtype_));
     }
-    return fmt::format("'{}' does not read as {}", printable(text), name_of(dtype_));
+    if (const std::string advice = advice_on_number(cell.text, text_.decimal()); !advice.empty())
+      return fmt::format("'{}'{}", printable(cell.text), advice);
+    return fmt::format("'{}' does not read as {}", printable(cell.text), name_of(dtype_));
   }
 
   static constexpr std::int64_t nowhere = -1;
 
   CsvText text_;
   DType dtype_;
+  std::string buffer_;
   bool filling_ = true;
   CsvTable table_;
 };
 
 }  // namespace
 
-CsvTable read_csv(const std::string& path, DType dtype, std::optional<char> separator,
-                  std::optional<bool> header) {
-  return CsvMatrixReader(path, dtype, separator, header).read();
+CsvTable read_csv(const std::string& path, DType dtype, const CsvForm& form) {
+  return CsvMatrixReader(path, dtype, form).read();
 }
 
 }  // namespace relish

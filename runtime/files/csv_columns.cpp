@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runtime/files.h"
+#include "runtime/files/csv_fill.h"
 #include "runtime/files/csv_text.h"
 #include "runtime/literal.h"
 #include "support/counted.h"
@@ -15,12 +16,6 @@
 
 namespace relish {
 namespace {
-
-// Cells that say that there is nothing.
-bool is_missing(const CsvCell& cell) {
-  constexpr std::string_view words[] = {"", "NA", "N/A", "null", "NULL", "None"};
-  return !cell.quoted && std::find(std::begin(words), std::end(words), cell.text) != std::end(words);
-}
 
 template <class T>
 std::optional<T> integer_of_cell(std::string_view text) {
@@ -42,33 +37,36 @@ bool put_integer(Tensor& values, std::int64_t row, std::string_view text) {
   return true;
 }
 
-bool has_only_digits(std::string_view text) {
-  if (text.starts_with('-')) text.remove_prefix(1);
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+bool has_number_among(const std::vector<std::string>& names) {
+  return std::any_of(names.begin(), names.end(),
+                     [](const std::string& name) { return csv_number<double>(name).has_value(); });
 }
 
-// "1,5" and "1,000": a number as it is written elsewhere, and no word. Where commas separate cells it is in
-// quotes.
-bool has_comma_in_number(const CsvCell& cell) {
-  constexpr std::size_t group = 4;  // a comma and three digits
-  std::string text(cell.text);
-  const std::size_t comma = text.find(',');
-  if (comma == std::string::npos) return false;
-  bool thousands = comma > 0;
-  for (std::size_t at = comma; at < text.size() && text[at] != '.'; at += group)
-    thousands = thousands && text[at] == ',' && at + group <= text.size() &&
-                has_only_digits(std::string_view(text).substr(at + 1, group - 1));
-  if (thousands)
-    std::erase(text, ',');
-  else
-    text[comma] = '.';
-  return csv_number<double>(without_plus(text)).has_value();
+std::optional<std::int64_t> place_of(std::string_view name) {
+  return has_only_digits(name) ? integer_of_cell<std::int64_t>(name) : std::nullopt;
+}
+
+// The names of columns that are chosen by place: "0", "-1".
+std::vector<std::string> with_names(const std::string& path, std::string_view option,
+                                    std::vector<std::string> wanted, const std::vector<std::string>& names) {
+  for (std::string& name : wanted) {
+    const auto place = place_of(name);
+    if (!place || std::find(names.begin(), names.end(), name) != names.end()) continue;
+    const auto width = static_cast<std::int64_t>(names.size());
+    if (*place < -width || *place >= width) {
+      data_failure(path, "csv.column",
+                   fmt::format("{}: no column {}; the file has {}, 0 to {}, from the last one -1 to {}",
+                               option, *place, counted(names.size(), "column"), width - 1, -width));
+    }
+    name = names[static_cast<std::size_t>(*place < 0 ? *place + width : *place)];
+  }
+  return wanted;
 }
 
 class CsvColumnReader {
  public:
   CsvColumnReader(const std::string& path, const CsvOptions& options)
-      : path_(path), options_(options), text_(path, options.separator, options.header) {}
+      : path_(path), options_(options), text_(path, options) {}
 
   std::vector<CsvColumn> read() {
     text_.read_first_line();
@@ -79,6 +77,7 @@ class CsvColumnReader {
       text_.read_row(line, [&](const CsvCell& cell, std::size_t column) { return look_at(cell, column); });
     });
     text_.throw_reported();
+    text_.tell_comments();
     make_room(rows);
     std::int64_t row = 0;
     text_.for_each_row([&](std::string_view line) {
@@ -99,7 +98,10 @@ class CsvColumnReader {
     Kind kind = Kind::Unknown;
     std::map<std::string, std::int64_t, std::less<>> codes = {};
     const std::string* fill = nullptr;  // what stands for a missing cell
-    std::string first_word = {};        // and where it stands
+    std::optional<ColumnStatistic> statistic = {};
+    std::size_t missing = 0;      // cells that it stands for
+    double filling = 0;           // its value
+    std::string first_word = {};  // and where it stands
     bool numbers_among_words = false;
     const std::vector<std::string>* given_words = nullptr;
     bool told_missing = false;    // the first of its missing cells says what to do about all of them
@@ -109,23 +111,14 @@ class CsvColumnReader {
 
   // Which columns are read, by name.
   void choose() {
-    std::vector<std::string> names = text_.names();
     std::vector<std::string> wanted = options_.columns;
-    if (!text_.has_header()) {
-      if (wanted.size() != text_.width()) {
-        data_failure(
-            path_, "csv.column",
-            wanted.empty()
-                ? fmt::format("the file has no header, so no column can be named; name its {} columns "
-                              "by columns=[…]",
-                              text_.width())
-                : fmt::format("the file has no header and {} columns, found {} names", text_.width(),
-                              wanted.size()));
-      }
-      names = wanted;
-    }
+    const std::vector<std::string> names = names_of_file(wanted);
+    wanted = with_names(path_, "columns", std::move(wanted), names);
+    targets_ = with_names(path_, "target", options_.targets, names);
+    for (auto each = targets_.begin(); each != targets_.end(); ++each)
+      if (std::find(targets_.begin(), each, *each) != each) asked_twice(*each);
     if (wanted.empty()) wanted = names;
-    for (const std::string& name : options_.targets)
+    for (const std::string& name : targets_)
       if (std::find(wanted.begin(), wanted.end(), name) == wanted.end()) wanted.push_back(name);
     if (wanted.size() == names.size() && wanted == names) {
       std::vector<std::string> sorted = names;
@@ -140,28 +133,17 @@ class CsvColumnReader {
     place_.assign(text_.width(), npos);
     for (const std::string& name : wanted) {
       const auto found = known.find(name);
-      if (found == known.end()) {
-        data_failure(path_, "csv.column",
-                     fmt::format("no column '{}'{}", printable(name), did_you_mean(name, names)));
-      }
+      if (found == known.end()) no_such_column(name, names);
       const auto [times, at] = found->second;
       if (times > 1 || place_[at] != npos) {
-        data_failure(path_, "csv.column",
-                     times > 1 ? fmt::format("two columns are named '{}'", printable(name))
-                               : fmt::format("the column '{}' is asked for twice", printable(name)));
+        if (times == 1) asked_twice(name);
+        data_failure(path_, "csv.column", fmt::format("two columns are named '{}'", printable(name)));
       }
       place_[at] = chosen_.size();
-      const bool target =
-          std::find(options_.targets.begin(), options_.targets.end(), name) != options_.targets.end();
-      std::optional<DType> dtype = options_.dtype;
-      if (target) dtype = std::nullopt;
-      chosen_.push_back({{name, {}}, dtype});
-      const auto own = options_.fill_of.find(name);
-      if (own != options_.fill_of.end()) {
-        chosen_.back().fill = &own->second;
-      } else if (options_.fill) {
-        chosen_.back().fill = &*options_.fill;
-      }
+      const auto target = std::find(targets_.begin(), targets_.end(), name);
+      chosen_.push_back({{name, {}}, target == targets_.end() ? options_.dtype : std::nullopt});
+      if (target != targets_.end()) chosen_.back().column.target = target - targets_.begin();
+      choose_filling(chosen_.back());
     }
     const auto check_known = [&](std::string_view option, const std::string& name) {
       if (std::find(wanted.begin(), wanted.end(), name) != wanted.end()) return;
@@ -175,6 +157,56 @@ class CsvColumnReader {
     for (const auto& [name, value] : options_.fill_of) check_known("fill", name);
     for (const auto& [name, words] : options_.words_of) check_known("words", name);
     for (Chosen& each : chosen_) take_words(each);
+  }
+
+  // Those of the header; those that are given; or places, where columns are chosen by these.
+  std::vector<std::string> names_of_file(std::vector<std::string>& wanted) {
+    if (text_.has_header()) return text_.names();
+    std::vector<std::string> places;
+    for (std::size_t i = 0; i < text_.width(); ++i) places.push_back(std::to_string(i));
+    const bool chosen = !wanted.empty() || !options_.targets.empty();
+    const bool by_place = are_places(wanted) && are_places(options_.targets) && (chosen || options_.places);
+    if (by_place) return places;
+    if (wanted.size() == text_.width()) return std::exchange(wanted, {});
+    data_failure(
+        path_, "csv.column",
+        wanted.empty() || are_places(wanted)
+            ? fmt::format("the file has no header, so no column can be named; name its {} columns by "
+                          "columns=[…], or choose by place, as -1 for the last",
+                          text_.width())
+            : fmt::format("the file has no header and {} columns, found {} names", text_.width(),
+                          wanted.size()));
+  }
+
+  // Most often it is another name; or the names are none.
+  [[noreturn]] void no_such_column(const std::string& name, const std::vector<std::string>& names) const {
+    std::string why = did_you_mean(name, names);
+    if (!other_separator_.empty()) {
+      why = "; " + other_separator_;
+    } else if (text_.has_header() && !options_.header && has_number_among(names)) {
+      why = fmt::format("; the names are read from the first line, {}; header=False where that is a row",
+                        printable(fmt::format("{}", fmt::join(names, ", ")), 60));
+    }
+    data_failure(path_, "csv.column", fmt::format("no column '{}'{}", printable(name), why));
+  }
+  [[noreturn]] void asked_twice(const std::string& name) const {
+    data_failure(path_, "csv.column", fmt::format("the column '{}' is asked for twice", printable(name)));
+  }
+
+  // What stands for the missing cells of a column. What a model is to find is not made up of other rows.
+  void choose_filling(Chosen& each) {
+    const auto own = options_.fill_of.find(each.column.name);
+    const std::string* fill = own != options_.fill_of.end() ? &own->second
+                              : options_.fill               ? &*options_.fill
+                                                            : nullptr;
+    if (!fill) return;
+    const auto words = options_.words_of.find(each.column.name);
+    const bool listed = words != options_.words_of.end() &&
+                        std::find(words->second.begin(), words->second.end(), *fill) != words->second.end();
+    const auto statistic = listed ? std::nullopt : ColumnStatistic::kind_of(*fill);
+    if (statistic && own == options_.fill_of.end() && each.column.target) return;
+    each.fill = fill;
+    if (statistic) each.statistic.emplace(*statistic);
   }
 
   // One column whose name has what separates cells elsewhere is most often several.
@@ -212,10 +244,8 @@ class CsvColumnReader {
   // A column of words in which numbers stand is most often one of numbers with a word for a missing cell.
   void tell_words(Chosen& each) const {
     if (!each.numbers_among_words) return;
-    const bool target = std::find(options_.targets.begin(), options_.targets.end(), each.column.name) !=
-                        options_.targets.end();
     const std::string found = fmt::format("{} in {} is no number", each.first_word, where(each));
-    if (target) {
+    if (each.column.target) {
       data_failure(
           path_, "csv.value",
           fmt::format("{}, but other cells of this target are; write numbers, or words alone", found));
@@ -225,63 +255,78 @@ class CsvColumnReader {
 
   std::string where(const Chosen& each) const { return fmt::format("'{}'", printable(each.column.name)); }
 
-  // A cell that is missing is what stands for it.
-  std::optional<std::string> filled(const CsvCell& cell, const Chosen& each, std::string_view& text) const {
-    text = cell.text;
-    if (!is_missing(cell)) return std::nullopt;
-    if (!each.fill) {
+  // A cell as it is read: what it holds or what stands for it, and that as a number.
+  struct Content {
+    std::string_view text, number;
+    bool filled = false;
+  };
+  Content content_of(const CsvCell& cell, const Chosen& each) {
+    if (is_missing(cell, each.fill != nullptr))
+      return each.fill ? Content{*each.fill, without_plus(*each.fill), true} : Content{{}, {}, true};
+    return {cell.text, number_text(cell.text, text_.decimal(), buffer_)};
+  }
+
+  std::string missing_value(const Chosen& each) const {
+    if (options_.fill && each.column.target) {
       return fmt::format(
-          "missing value of {}; fill= says what stands for such cells, columns= leaves the "
-          "column out",
-          where(each));
+          "missing value of {}, a target, which fill=\"{}\" does not make up; fill={{\"{}\": …}} says what stands "
+          "for it",
+          where(each), *options_.fill, printable(each.column.name));
     }
-    text = *each.fill;
-    return std::nullopt;
+    return fmt::format(
+        "missing value of {}; fill= says what stands for such cells, columns= leaves the column out",
+        where(each));
   }
 
   // The first pass: what the column holds; a message when the cell does not fit the cells before.
   std::string look_at(const CsvCell& cell, std::size_t column) {
     if (place_[column] == npos) return {};
     Chosen& each = chosen_[place_[column]];
-    std::string_view text;
-    if (const auto fault = filled(cell, each, text))
-      return std::exchange(each.told_missing, true) ? std::string() : *fault;
+    const auto [text, number, filled] = content_of(cell, each);
+    if (filled && !each.fill)
+      return std::exchange(each.told_missing, true) ? std::string() : missing_value(each);
+    if (filled && each.statistic) {
+      ++each.missing;
+      return {};
+    }
     if (each.given_words) {
       if (each.codes.find(text) != each.codes.end()) return {};
       if (each.told.size() > most_told || !each.told.emplace(text).second) return {};
       return fmt::format("'{}' in {} is none of the {} that words= lists{}", printable(text, 40), where(each),
                          counted(each.codes.size(), "word"), did_you_mean(text, *each.given_words));
     }
-    const std::string_view number = without_plus(text);
+    const bool integer = has_only_digits(number);
+    const auto value = csv_number<double>(number);
+    const bool real = integer || value;
+    if (each.statistic && value) each.statistic->add(*value);
     if (each.dtype) {
       // Words in a column of x: what is wrong is the column.
-      if (options_.targets.empty() || !each.told.empty() || csv_number<double>(number)) return {};
+      const bool told_later = options_.targets.empty() && !options_.places;
+      if (told_later || !each.told.empty() || value) return {};
+      if (filled) wrong_fill(each);
       each.told.emplace(text);
-      return words_in_inputs(each, text);
+      const std::string advice = advice_on_number(text, text_.decimal());
+      return advice.empty() ? words_in_inputs(each, text) : number_of_others(each, cell, advice);
     }
-    const bool integer = has_only_digits(number);
-    const bool real = integer || csv_number<double>(number).has_value();
-    if (each.kind == Kind::Unknown && has_comma_in_number(cell)) {
-      if (!each.told.emplace(text).second || each.told.size() > 1) return {};
-      return fmt::format("'{}' in {}; numbers are written with a decimal point and without commas{}",
-                         printable(text), where(each),
-                         cell.quoted ? fmt::format("; words={{\"{}\": […]}} takes them as words",
-                                                   printable(each.column.name))
-                                     : "");
+    if (each.kind == Kind::Unknown && !real && !filled) {
+      const std::string advice = advice_on_number(text, text_.decimal());
+      if (!advice.empty()) {
+        if (!each.told.emplace(text).second || each.told.size() > 1) return {};
+        return number_of_others(each, cell, advice);
+      }
     }
-    const bool filled_in = is_missing(cell);
-    if (filled_in && !real && each.kind == Kind::Unknown) {
+    if (filled && !real && each.kind == Kind::Unknown) {
       each.filled_by_word = true;
       return {};
     }
-    if (each.kind != Kind::Words && ((real && each.filled_by_word) || (filled_in && !real))) wrong_fill(each);
+    if (each.kind != Kind::Words && ((real && each.filled_by_word) || (filled && !real))) wrong_fill(each);
     if (each.kind == Kind::Words || (each.kind == Kind::Unknown && !real)) {
       if (each.kind == Kind::Unknown) {
         each.first_word =
             fmt::format("line {}, column {}: '{}'", text_.line(), column + 1, printable(text, 40));
       }
       each.kind = Kind::Words;
-      each.numbers_among_words |= real && !is_missing(cell);
+      each.numbers_among_words |= real && !filled;
       if (each.codes.find(text) == each.codes.end()) {
         words_.grow_to(words_.bytes() + text.size() + 64, "the words of a column");
         each.codes.emplace(std::string(text), 0);
@@ -289,8 +334,9 @@ class CsvColumnReader {
       return {};
     }
     if (!real) {
-      return fmt::format("'{}' in {}, a column of numbers; expected a number{}", printable(text), where(each),
-                         text.find(',') == std::string_view::npos ? "" : " with a decimal point");
+      const std::string advice = advice_on_number(text, text_.decimal());
+      if (!advice.empty()) return fmt::format("'{}' in {}{}", printable(text), where(each), advice);
+      return fmt::format("'{}' in {}, a column of numbers; expected a number", printable(text), where(each));
     }
     if (!integer) {
       each.kind = Kind::Reals;
@@ -300,12 +346,52 @@ class CsvColumnReader {
     return {};
   }
 
+  std::string number_of_others(const Chosen& each, const CsvCell& cell, const std::string& advice) const {
+    return fmt::format(
+        "'{}' in {}{}{}", printable(cell.text), where(each), advice,
+        cell.quoted ? fmt::format("; words={{\"{}\": […]}} takes them as words", printable(each.column.name))
+                    : "");
+  }
+
+  // Missing cells are the mean or median of the others, which are numbers.
+  void settle_statistic(Chosen& each) {
+    if (each.missing == 0) return;
+    const std::string_view name = each.statistic->name();
+    const std::string own = fmt::format("fill={{\"{}\": …}}", printable(each.column.name));
+    if (each.kind == Kind::Words) {
+      data_failure(
+          path_, "csv.value",
+          fmt::format("{} holds words, which have no {} for its missing cells; {} says the word that "
+                      "stands for them",
+                      where(each), name, own));
+    }
+    const std::optional<double> value = each.statistic->value();
+    if (!value) {
+      data_failure(
+          path_, "csv.value",
+          fmt::format("no cell of {} holds a number, so there is no {} for its missing cells; {} says "
+                      "what stands for them, columns= leaves the column out",
+                      where(each), name, own));
+    }
+    each.filling = *value;
+    each.kind = Kind::Reals;
+    if (each.dtype && !is_float(*each.dtype)) {
+      data_failure(path_, "csv.value",
+                   fmt::format("the {} {} of {} is no value of {}; dtype= chooses another", name, *value,
+                               where(each), name_of(*each.dtype)));
+    }
+    if (!options_.tell) return;
+    options_.tell(fmt::format("{} of {} {} the {} of the others, {}", counted(each.missing, "missing cell"),
+                              where(each), each.missing == 1 ? "is" : "are", name, *value));
+  }
+
   // What stands for missing cells is a value as the others are.
   [[noreturn]] void wrong_fill(const Chosen& each) const {
     data_failure(
         path_, "csv.value",
-        fmt::format("fill: '{}' stands for the missing cells of {}, a column of numbers; expected a number",
-                    printable(*each.fill, 40), where(each)));
+        fmt::format(
+            "fill: '{}' stands for the missing cells of {}, a column of numbers; expected a number, mean or median",
+            printable(*each.fill, 40), where(each)));
   }
 
   void make_room(std::int64_t rows) {
@@ -314,6 +400,7 @@ class CsvColumnReader {
         each.kind = Kind::Words;
         each.codes.emplace(*each.fill, 0);
       }
+      settle_statistic(each);
       tell_words(each);
       if (each.kind == Kind::Words && each.column.note.empty()) each.column.note = other_separator_;
       std::int64_t next = 0;
@@ -333,14 +420,16 @@ class CsvColumnReader {
   std::string put(const CsvCell& cell, std::size_t column, std::int64_t row) {
     if (place_[column] == npos) return {};
     Chosen& each = chosen_[place_[column]];
-    std::string_view text;
-    if (const auto fault = filled(cell, each, text)) return *fault;
+    const auto [text, number, filled] = content_of(cell, each);
     Tensor& values = each.column.values;
+    if (filled && each.statistic) {
+      values.set_double(row, each.filling);
+      return {};
+    }
     if (!each.codes.empty()) {
       values.set_int(row, each.codes.find(text)->second);
       return {};
     }
-    const std::string_view number = without_plus(text);
     const DType dtype = values.dtype();
     if (!is_float(dtype)) {
       return put_integer(values, row, number) ? "" : refusal(each, text, dtype);
@@ -375,6 +464,8 @@ class CsvColumnReader {
   const std::string& path_;
   std::string other_separator_;  // a note
   const CsvOptions& options_;
+  std::vector<std::string> targets_;  // by name
+  std::string buffer_;
   CsvText text_;
   HeldMemory words_;
   std::vector<Chosen> chosen_;
@@ -387,53 +478,9 @@ std::vector<CsvColumn> read_csv_columns(const std::string& path, const CsvOption
   return CsvColumnReader(path, options).read();
 }
 
-std::vector<std::string> csv_names(const std::string& path) {
-  CsvText text(path, std::nullopt);
-  text.read_first_line();
-  return text.names();
-}
-
-bool csv_has_header(const std::string& path, std::optional<char> separator) {
-  CsvText text(path, separator);
-  text.read_first_line();
-  return text.has_header();
-}
-
-std::pair<Tensor, Tensor> read_csv_pair(const std::string& path, CsvOptions options) {
-  if (!options.dtype) options.dtype = DType::Float32;
-  const std::vector<CsvColumn> columns = read_csv_columns(path, options);
-  std::vector<const Tensor*> inputs, targets;
-  const auto is_target = [&](const CsvColumn& column) {
-    return std::find(options.targets.begin(), options.targets.end(), column.name) != options.targets.end();
-  };
-  for (const CsvColumn& column : columns)
-    if (!is_target(column)) inputs.push_back(&column.values);
-  for (const std::string& name : options.targets) {
-    const auto found = std::find_if(columns.begin(), columns.end(),
-                                    [&](const CsvColumn& column) { return column.name == name; });
-    targets.push_back(&found->values);
-  }
-  const std::int64_t rows = columns.front().values.shape()[0];
-  const auto matrix = [&](const std::vector<const Tensor*>& from, DType dtype) {
-    const auto width = static_cast<std::int64_t>(from.size());
-    Tensor result = Tensor::empty(dtype, {rows, width});
-    for (std::int64_t row = 0; row < rows; ++row) {
-      for (std::int64_t column = 0; column < width; ++column) {
-        const Tensor& source = *from[static_cast<std::size_t>(column)];
-        if (is_float(dtype)) {
-          result.set_double(row * width + column, source.get_double(row));
-        } else {
-          result.set_int(row * width + column, source.get_int(row));
-        }
-      }
-    }
-    return result;
-  };
-  const bool integers =
-      std::all_of(targets.begin(), targets.end(), [](const Tensor* each) { return is_int(each->dtype()); });
-  Tensor y =
-      targets.size() == 1 ? *targets.front() : matrix(targets, integers ? DType::Int64 : DType::Float32);
-  return {matrix(inputs, *options.dtype), std::move(y)};
+bool are_places(const std::vector<std::string>& columns) {
+  return std::all_of(columns.begin(), columns.end(),
+                     [](const std::string& name) { return place_of(name).has_value(); });
 }
 
 }  // namespace relish

@@ -2,11 +2,7 @@
 #include "runtime/files/csv_text.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <cstdlib>
 
-#include "runtime/literal.h"
 #include "support/counted.h"
 #include "support/failure.h"
 #include "support/limits.h"
@@ -26,8 +22,8 @@ char line_end_of(std::string_view text) {
   return alone ? '\r' : '\n';
 }
 
-// What stands between the cells of a line, by what occurs in it outside of quotes.
-char separator_of(std::string_view line) {
+// What stands between the cells of a line, by what occurs in it outside of quotes; 0: nothing of these.
+char separator_in(std::string_view line) {
   bool quoted = false, comma = false, tab = false;
   for (const char c : line) {
     if (c == '"') quoted = !quoted;
@@ -36,15 +32,69 @@ char separator_of(std::string_view line) {
     comma |= c == ',';
     tab |= c == '\t';
   }
-  return comma || !tab ? ',' : '\t';
+  return comma ? ',' : tab ? '\t' : '\0';
+}
+
+std::size_t count_cells(std::string_view line, char separator) {
+  CsvCellReader cells(line, separator);
+  std::size_t count = 0;
+  while (cells.next()) ++count;
+  return count;
+}
+
+bool has_number(std::string_view line, char separator) {
+  CsvCellReader cells(line, separator);
+  while (const std::optional<CsvCell> cell = cells.next())
+    if (csv_number<double>(without_plus(cell->text))) return true;
+  return false;
+}
+
+// Blanks separate cells where two lines have equally many and numbers are among them, as no text has.
+bool is_by_blanks(const std::vector<CsvLine>& lines) {
+  const std::size_t count = count_cells(lines.front().text, ' ');
+  return count > 1 && count_cells(lines.back().text, ' ') == count && has_number(lines.back().text, ' ');
+}
+
+char separator_of(const std::vector<CsvLine>& lines) {
+  const char found = separator_in(lines.front().text);
+  if (found != '\0') return found;
+  return is_by_blanks(lines) ? ' ' : ',';
+}
+
+// The cells of a comment: without the mark, where text follows it.
+std::string_view without_mark(std::string_view comment, char separator) {
+  const std::size_t mark = comment.find('#');
+  const std::size_t next = comment.find_first_not_of(" \t", mark + 1);
+  const bool alone = next == comment.npos || (comment[next] == separator && separator != ' ');
+  return alone ? comment : comment.substr(mark + 1);
 }
 
 }  // namespace
+
+bool is_missing(const CsvCell& cell, bool is_filled) {
+  constexpr std::string_view words[] = {"", "NA", "N/A", "null", "NULL", "None"};
+  constexpr std::string_view no_numbers[] = {"NaN", "nan", "NAN"};
+  const auto is_among = [&](const auto& list) {
+    return std::find(std::begin(list), std::end(list), cell.text) != std::end(list);
+  };
+  return !cell.quoted && (is_among(words) || (is_filled && is_among(no_numbers)));
+}
 
 std::string_view CsvCellReader::trimmed(std::string_view text) const {
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
   return text;
+}
+
+std::size_t CsvCellReader::end_of_cell(std::size_t begin) const {
+  const std::size_t end = by_blanks() ? line_.find_first_of(" \t", begin) : line_.find(separator_, at_);
+  return std::min(end, line_.size());
+}
+
+void CsvCellReader::pass_separator() {
+  if (by_blanks()) at_ = std::min(line_.find_first_not_of(" \t", at_), line_.size());
+  ended_ = at_ >= line_.size();
+  if (!by_blanks()) ++at_;
 }
 
 std::optional<CsvCell> CsvCellReader::next() {
@@ -60,12 +110,11 @@ std::optional<CsvCell> CsvCellReader::next() {
     cell.text = unquoted_;
     cell.quoted = true;
   } else {
-    std::size_t end = std::min(line_.find(separator_, at_), line_.size());
+    const std::size_t end = end_of_cell(begin);
     cell.text = trimmed(line_.substr(std::min(begin, end), end - std::min(begin, end)));
     at_ = end;
   }
-  ended_ = at_ >= line_.size();
-  ++at_;  // the separator
+  pass_separator();
   return cell;
 }
 
@@ -82,8 +131,9 @@ bool CsvCellReader::read_quoted(std::size_t begin) {
     unquoted_ += '"';
     ++at_;
   }
+  const std::size_t behind = at_;
   while (at_ < line_.size() && is_blank(line_[at_])) ++at_;
-  if (at_ < line_.size() && line_[at_] != separator_) {
+  if (at_ < line_.size() && (by_blanks() ? at_ == behind : line_[at_] != separator_)) {
     return fail(separator_ == ',' ? "text follows a quoted cell; expected a comma"
                                   : "text follows a quoted cell; expected a separator",
                 at_);
@@ -97,51 +147,7 @@ bool CsvCellReader::fail(std::string_view fault, std::size_t offset) {
   return false;
 }
 
-std::string_view without_plus(std::string_view text) {
-  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
-  return text;
-}
-
-template <class T>
-std::optional<T> csv_number(std::string_view text) {
-  T value = 0;
-  auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc::invalid_argument || rest != text.data() + text.size()) return std::nullopt;
-  if (error == std::errc()) return value;
-  // from_chars does not tell which end of the range was passed.
-  const std::string copy(text);
-  if constexpr (std::is_same_v<T, float>) {
-    value = std::strtof(copy.c_str(), nullptr);
-  } else {
-    value = std::strtod(copy.c_str(), nullptr);
-  }
-  if (std::isinf(value)) return std::nullopt;
-  return value;
-}
-template std::optional<float> csv_number<float>(std::string_view text);
-template std::optional<double> csv_number<double>(std::string_view text);
-
-bool holds_if_integer(DType dtype, std::string_view text) {
-  const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
-  // All integers of so few digits are values of the narrowest float.
-  if (digits.size() <= 2 ||
-      !std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; }))
-    return true;
-  std::int64_t value = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc()) return holds_integer(dtype, value);
-  // Beyond int64: whether the nearest value of the dtype has the same digits.
-  std::optional<double> nearest = csv_number<double>(text);
-  if (nearest && dtype == DType::Float32) nearest = csv_number<float>(text);
-  if (!nearest) return false;
-  Tensor held = Tensor::empty(dtype, {});
-  held.set_double(0, *nearest);
-  const std::size_t first = std::min(digits.find_first_not_of('0'), digits.size());
-  return fmt::format("{:.0f}", std::abs(held.get_double(0))) == digits.substr(first);
-}
-
-CsvText::CsvText(const std::string& path, std::optional<char> separator, std::optional<bool> header)
-    : path_(path), given_separator_(separator), given_header_(header) {
+CsvText::CsvText(const std::string& path, const CsvForm& form) : path_(path), form_(form) {
   DataFile file(path);
   if (file.size() > memory_limit()) {
     fail_at(ErrorClass::ResourceLimit, path, "memory.limit",
@@ -188,27 +194,111 @@ void CsvText::read_text(const DataFile& file) {
   }
 }
 
-void CsvText::read_first_line() {
+std::vector<CsvLine> CsvText::first_lines(std::size_t most) {
+  std::vector<CsvLine> lines;
   for_each_line([&](std::string_view line) {
-    bool header = false;
+    comments_.below = true;
     if (!check_length(line)) throw_reported();
-    separator_ = given_separator_ ? *given_separator_ : path_.ends_with(".tsv") ? '\t' : separator_of(line);
-    CsvCellReader cells(line, separator_);
-    while (std::optional<CsvCell> cell = cells.next()) {
-      if (++width_ > max_columns) {
-        report("csv.columns", 0, fmt::format("more than {} columns", max_columns), cell->offset);
-        throw_reported();
-      }
-      header = header || (!cell->text.empty() && !csv_number<double>(without_plus(cell->text)));
-    }
-    if (!check_fault(cells, width_ + 1)) throw_reported();
-    if (given_header_.value_or(header)) {
-      header_line_ = line_number_;
-      CsvCellReader names(line, separator_);
-      while (std::optional<CsvCell> cell = names.next()) names_.emplace_back(cell->text);
-    }
-    return false;
+    lines.push_back({line_number_, line});
+    return lines.size() < most;
   });
+  return lines;
+}
+
+void CsvText::read_first_line() {
+  const std::vector<CsvLine> lines = first_lines(2);
+  if (lines.empty()) return;
+  const CsvLine first = lines.front();
+  separator_ = form_.separator ? *form_.separator : path_.ends_with(".tsv") ? '\t' : separator_of(lines);
+  find_decimal();
+  bool has_word = false, has_number = false;
+  std::string buffer;
+  line_number_ = first.number;
+  line_offset_ = static_cast<std::size_t>(first.text.data() - text_.data());
+  CsvCellReader cells(first.text, separator_);
+  while (std::optional<CsvCell> cell = cells.next()) {
+    if (++width_ > max_columns) {
+      report("csv.columns", 0, fmt::format("more than {} columns", max_columns), cell->offset);
+      throw_reported();
+    }
+    if (cell->text.empty()) continue;
+    (csv_number<double>(number_text(cell->text, decimal_, buffer)) ? has_number : has_word) = true;
+  }
+  if (!check_fault(cells, width_ + 1)) throw_reported();
+  find_header(first, has_word, has_number);
+}
+
+// The comma, where cells are numbers by it and by nothing else, and no other number has a point.
+void CsvText::find_decimal() {
+  if (form_.decimal) decimal_ = *form_.decimal;
+  const char needed = separator_ == ',' ? '"' : ',';  // without it no cell holds a comma
+  if (form_.decimal || text_.find(needed) == text_.npos) return;
+  bool comma = false, point = false;
+  for_each_line([&](std::string_view line) {
+    CsvCellReader cells(line, separator_);
+    while (const std::optional<CsvCell> cell = cells.next()) {
+      if (cell->text.find(',') != cell->text.npos) {
+        const NumberElsewhere found = number_elsewhere(cell->text);
+        comma |= !found.with_comma.empty() && found.grouped.empty();
+      } else if (cell->text.find('.') != cell->text.npos) {
+        point |= csv_number<double>(without_plus(cell->text)).has_value();
+      }
+    }
+    return !point;
+  });
+  if (comma && !point) decimal_ = ',';
+}
+
+// Names stand in the first row, or in a comment above it that has as many cells. Among blanks that may be by
+// chance, so it is asked for.
+void CsvText::find_header(const CsvLine& first, bool has_word, bool has_number) {
+  CsvLine names;
+  const CsvLine& above = comments_.above;
+  const bool like_a_row = above.number != 0 && width_ > 1 &&
+                          count_cells(without_mark(above.text, separator_), separator_) == width_;
+  const bool wanted = form_.header.value_or(true);
+  if (like_a_row && has_number && wanted && (separator_ != ' ' || form_.header)) {
+    names = {above.number, without_mark(above.text, separator_)};
+    if (!form_.header && form_.tell) {
+      form_.tell(
+          fmt::format("line {} begins with # and has as many cells as the rows: they are the names of "
+                      "the columns; header=False passes it over",
+                      above.number));
+    }
+  } else if (form_.header.value_or(has_word)) {
+    names = first;
+    if (!form_.header && has_number && form_.tell) {
+      form_.tell(
+          fmt::format("line {} has numbers and words and is read as the names of the columns; header=False "
+                      "reads it as a row, header=True says that it is none",
+                      first.number));
+    }
+  } else if (like_a_row && !form_.header && form_.tell) {
+    form_.tell(fmt::format(
+        "line {} begins with # and is passed over; header=True takes the names of the columns from it",
+        above.number));
+  }
+  if (names.number == 0) return;
+  header_line_ = names.number;
+  CsvCellReader cells(names.text, separator_);
+  while (const std::optional<CsvCell> cell = cells.next()) names_.emplace_back(cell->text);
+}
+
+void CsvText::note_comment(std::string_view line) {
+  if (!comments_.below) comments_.above = {line_number_, line};
+  if (width_ < 2 || line_number_ <= comments_.last_counted || line_number_ <= comments_.above.number) return;
+  comments_.last_counted = line_number_;
+  if (count_cells(without_mark(line, separator_), separator_) != width_) return;
+  if (comments_.like_rows++ == 0) comments_.first_like_row = line_number_;
+}
+
+void CsvText::tell_comments() const {
+  if (comments_.like_rows == 0 || !form_.tell) return;
+  form_.tell(
+      fmt::format("{} with as many cells as a row {} with # and {} passed over, the first is line {}; a "
+                  "cell that begins with # stands in quotes",
+                  counted(comments_.like_rows, "line"), comments_.like_rows == 1 ? "begins" : "begin",
+                  comments_.like_rows == 1 ? "is" : "are", comments_.first_like_row));
 }
 
 bool CsvText::check_length(std::string_view line) {

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/files.h"
+#include "runtime/files/csv_numbers.h"
 #include "runtime/files/data_file.h"
 #include "support/diagnostic.h"
 #include "support/memory.h"
@@ -21,7 +23,11 @@ struct CsvCell {
   bool quoted = false;
 };
 
-// The cells of a line one after the other, so that a line of separators costs no memory.
+// Cells that say that there is nothing; NaN does where something else is to stand for such cells.
+bool is_missing(const CsvCell& cell, bool is_filled);
+
+// The cells of a line one after the other, so that a line of separators costs no memory. Where a blank
+// separates them, any number of blanks and tabs do.
 class CsvCellReader {
  public:
   CsvCellReader(std::string_view line, char separator) : line_(line), separator_(separator) {}
@@ -33,8 +39,11 @@ class CsvCellReader {
   std::size_t fault_offset() const { return fault_offset_; }
 
  private:
-  bool is_blank(char c) const { return (c == ' ' || c == '\t') && c != separator_; }
+  bool by_blanks() const { return separator_ == ' '; }
+  bool is_blank(char c) const { return c == ' ' || (c == '\t' && c != separator_); }
+  std::size_t end_of_cell(std::size_t begin) const;
   std::string_view trimmed(std::string_view text) const;
+  void pass_separator();
   bool read_quoted(std::size_t begin);
   bool fail(std::string_view fault, std::size_t offset);
 
@@ -47,23 +56,30 @@ class CsvCellReader {
   std::size_t fault_offset_ = 0;
 };
 
-// Without the plus in front of a number.
-std::string_view without_plus(std::string_view text);
-// The number nearest to `text` in the precision of T (float or double), rounded once; none when it is no
-// number or too large. What is too small for T is a subnormal or zero.
-template <class T>
-std::optional<T> csv_number(std::string_view text);
-// Whether the text is no integer, or one that the dtype, a float, has.
-bool holds_if_integer(DType dtype, std::string_view text);
+struct CsvLine {
+  std::size_t number = 0;  // 0: there is none
+  std::string_view text = {};
+};
+
+// Lines that begin with #: that above the first row may have the names, and those below may be meant as rows.
+struct CsvComments {
+  CsvLine above;
+  bool below = false;              // the first row was seen
+  std::size_t like_rows = 0;       // below it, with as many cells
+  std::size_t first_like_row = 0;  // the number of its line
+  std::size_t last_counted = 0;
+};
 
 class CsvText {
  public:
-  // Without a separator the first line tells: a semicolon, a comma or a tab; in a .tsv file it is the tab.
-  // `header`: whether that line has the names; without a word it has when a cell of it is no number.
-  CsvText(const std::string& path, std::optional<char> separator, std::optional<bool> header = std::nullopt);
+  CsvText(const std::string& path, const CsvForm& form);
 
-  // Finds the width, and the names.
+  // Finds what the form does not say, the width, and the names. Without a separator the first line tells: a
+  // semicolon, a comma, a tab, or blanks; in a .tsv file it is the tab. Without a decimal sign it is the
+  // comma where cells cannot be numbers otherwise. The line has the names when a cell of it is no number; or
+  // the comment above it does, where it has as many cells.
   void read_first_line();
+  char decimal() const { return decimal_; }
   std::size_t width() const { return width_; }
   bool has_header() const { return header_line_ != 0; }
   const std::vector<std::string>& names() const { return names_; }
@@ -106,11 +122,18 @@ class CsvText {
   // Column 0: the fault is of the whole line. The first rows are told, the others counted.
   void report(std::string_view rule, std::size_t column, std::string message, std::size_t offset_in_line);
   void throw_reported();
+  // Tells of comments that have the form of rows, when all lines were visited.
+  void tell_comments() const;
 
  private:
   void read_text(const DataFile& file);
   void check_characters() const;
-  // False from `visit` ends the walk.
+  // The first lines that are no comment.
+  std::vector<CsvLine> first_lines(std::size_t most);
+  void find_decimal();
+  void find_header(const CsvLine& first, bool has_word, bool has_number);
+  void note_comment(std::string_view line);
+  // False from `visit` ends the walk. Lines that begin with # are comments.
   template <class Visit>
   void for_each_line(Visit visit) {
     line_number_ = 0;
@@ -122,17 +145,22 @@ class CsvText {
       std::string_view line(text_.data() + at, end - at);
       if (line.ends_with('\r')) line.remove_suffix(1);
       at = end + 1;
-      const bool blank = line.find_first_not_of(" \t") == std::string_view::npos;
-      if (!blank && !visit(line)) return;
+      const std::size_t first = line.find_first_not_of(" \t");
+      if (first == std::string_view::npos) continue;
+      if (line[first] == '#') {
+        note_comment(line);
+      } else if (!visit(line)) {
+        return;
+      }
     }
   }
   bool check_length(std::string_view line);
   bool check_fault(const CsvCellReader& cells, std::size_t column);
 
   const std::string& path_;
-  std::optional<char> given_separator_;
-  std::optional<bool> given_header_;
+  const CsvForm& form_;
   char separator_ = ',';
+  char decimal_ = '.';
   HeldMemory held_;
   std::string text_;
   std::size_t begin_ = 0;
@@ -141,6 +169,7 @@ class CsvText {
   std::size_t header_line_ = 0;
   std::size_t width_ = 0;
   std::vector<std::string> names_;
+  CsvComments comments_;
   char line_end_ = '\n';
   std::vector<Diagnostic> reported_;
   std::size_t more_faults_ = 0;  // beside those

@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "runtime/files.h"
+#include "runtime/files/csv_text.h"
 #include "runtime/files/data_file.h"
 #include "runtime/files/selection.h"
 #include "support/file_access.h"
@@ -56,6 +57,45 @@ bool is_text(std::string_view bytes, bool whole) {
   return left == 0 || (!whole && left < longest_character);
 }
 
+// Whether a text begins with rows of numbers, equally many in each, beside comments: a table, as programs
+// write them without saying so in the name of the file.
+bool is_table_of_numbers(std::string_view head, bool whole) {
+  if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
+  std::size_t width = 0, numbers = 0;
+  for (std::size_t at = 0; at < head.size();) {
+    std::size_t end = head.find('\n', at);
+    const bool cut = end == head.npos && !whole;
+    end = std::min(end, head.size());
+    std::string_view line = head.substr(at, end - at);
+    at = end + 1;
+    if (cut && (width > 0 || line.find_first_of(" \t,;") == line.npos)) break;
+    const std::size_t first = line.find_first_not_of(" \t\r");
+    if (first == line.npos || line[first] == '#') continue;
+    if (cut) line = line.substr(0, line.find_last_of(" \t,;"));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    const char separator = line.find(';') != line.npos ? ';' : line.find(',') != line.npos ? ',' : ' ';
+    CsvCellReader cells(line, separator);
+    std::size_t count = 0;
+    while (const std::optional<CsvCell> cell = cells.next()) {
+      if (!csv_number<double>(without_plus(cell->text))) return false;
+      ++count;
+    }
+    if (count == 0 || (width > 0 && count != width)) return false;
+    width = count;
+    numbers += count;
+  }
+  return numbers > 1;
+}
+
+// The first bytes are text: what kind, by the extension where they do not tell.
+FileFormat text_format_of(const std::string& path, const std::string& head, bool whole) {
+  if (path.ends_with(".dat") || path.ends_with(".data")) return FileFormat::Csv;
+  if (path.ends_with(".txt") && is_table_of_numbers(head, whole)) return FileFormat::Csv;
+  const std::size_t first = head.find_first_not_of(" \t\r\n");
+  const bool json = first != std::string::npos && head[first] == '{' && path.find('.') == std::string::npos;
+  return json ? FileFormat::Json : FileFormat::Text;
+}
+
 NamedTensors read_selected(const std::string& path, const std::string* only) {
   auto single = [&](Tensor tensor) {
     if (only != nullptr)
@@ -96,6 +136,9 @@ FileFormat file_format_of(const std::string& path) {
   constexpr std::size_t sample = 4096;
   const DataFile file(path);
   const std::string head = file.head(sample);
+  for (const std::string_view ending : {".xlsx", ".xls", ".ods"}) {
+    if (path.ends_with(ending)) data_failure(path, "file.format", "this is a spreadsheet; save it as CSV", 0);
+  }
   if (const std::optional<FileFormat> format = known_format_of(path, head)) return *format;
   for (const ForeignFormat& foreign : foreign_formats) {
     if (head.starts_with(foreign.head))
@@ -107,9 +150,7 @@ FileFormat file_format_of(const std::string& path) {
                  "bytes=True) gives the bytes of any file",
                  0);
   }
-  const std::size_t first = head.find_first_not_of(" \t\r\n");
-  const bool json = first != std::string::npos && head[first] == '{' && path.find('.') == std::string::npos;
-  return json ? FileFormat::Json : FileFormat::Text;
+  return text_format_of(path, head, file.size() <= sample);
 }
 
 void missing_entry(const std::string& path, const std::string& name, const std::vector<std::string>& names) {

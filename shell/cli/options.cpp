@@ -1,5 +1,6 @@
 // The bridge between command declarations and CLI11.
 #include "shell/cli/options.h"
+#include "shell/foreign_options.h"
 
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -177,6 +178,21 @@ std::string hint_of_argument(const std::vector<std::string>& words, const std::s
   return fmt::format("; an argument of the script is given as --set {}={}", name, printable(value));
 }
 
+// "; here it is --sep", of an option that another library has.
+std::string foreign_flag_hint(const Command& command, const std::string& flag) {
+  const std::string word = script_name(flag.substr(std::min(flag.find_first_not_of('-'), flag.size())));
+  for (const ForeignOption& row : foreign_options()) {
+    const bool has = std::any_of(command.options.begin(), command.options.end(), [&](const Option& option) {
+      return option.name == row.option && (option.surfaces & in_shell);
+    });
+    if (row.word != word || !has) continue;
+    const bool written = row.write.starts_with(std::string(row.option) + "=");
+    return written ? fmt::format("; here it is --{}", shell_name(row.option))
+                   : fmt::format("; write {}", row.write);
+  }
+  return "";
+}
+
 [[noreturn]] void unknown_flag(const CLI::App& app, const Command& command,
                                const std::vector<std::string>& words, const std::string& given) {
   std::vector<std::string> names;
@@ -186,7 +202,10 @@ std::string hint_of_argument(const std::vector<std::string>& words, const std::s
   }
   std::string flag = given.substr(0, given.find('='));
   std::string hint = command.name == "run" ? hint_of_argument(words, flag) : "";
-  if (const std::string near = did_you_mean(flag, names); !near.empty() && !hint.starts_with("; an "))
+  if (hint.empty()) hint = foreign_flag_hint(command, flag);
+  if (const std::string near = did_you_mean(flag, names); !near.empty() && !hint.starts_with("; an ") &&
+                                                          !hint.starts_with("; here ") &&
+                                                          !hint.starts_with("; write "))
     hint = near;
   fail_usage("option.unknown",
              fmt::format("{}: unknown option '{}'{}", shell_name(command.name), printable(flag), hint));

@@ -153,10 +153,10 @@ constexpr WordPage formats[] = {
      "a file .safetensors: several tensors with names, as PyTorch's users keep weights\n"
      "  load gives a dict; save takes trees of dicts, lists and tuples. \"m.safetensors:w\" is one of them."},
     {"csv .csv tsv .tsv",
-     "a file .csv or .tsv: a table\n"
-     "  load gives a dict of its columns, with target=, columns=, fill=, dtype=, matrix=, sep=, header=; \"houses.csv:price\" is "
-     "one\n"
-     "  column. Words become codes. save takes a dict of columns or a matrix."},
+     "a file .csv, .tsv, .dat or .data: a table; so is a .txt of rows of numbers\n"
+     "  load gives a dict of its columns, with target=, columns=, fill=, dtype=, matrix=, sep=, decimal=, header=;\n"
+     "  \"houses.csv:price\" is one column. Words become codes. save takes a dict of columns or a matrix.\n"
+     "  In the shell: --data houses.csv:price --fill mean --sep \";\" --decimal , --columns size,rooms."},
     {"json .json", "a file .json\n  load and save: dicts, lists, strs, numbers, bools and None."},
     {"idx .gz mnist", "an IDX file, as those of MNIST, also with .gz\n  load gives a tensor."},
     {"txt text .txt",

@@ -138,7 +138,7 @@ ScriptValue call_bool(Script&, CallArguments& arguments) {
 ScriptValue call_str(Script&, CallArguments& arguments) {
   const NamedValue* x = arguments.optional("x");
   arguments.done();
-  return x ? text_of(x->value) : std::string();
+  return x ? written_text(x->value) : std::string();
 }
 
 ScriptValue call_abs(Script& script, CallArguments& arguments) {
@@ -232,7 +232,7 @@ ScriptValue call_print(Script& script, CallArguments& arguments) {
   bool first = true;
   for (const NamedValue& item : arguments.rest()) {
     if (!first) line += separator;
-    line += all ? text_of(item.value, true) : shown_text(item.value);
+    line += written_text(item.value, !all, all);
     first = false;
   }
   arguments.done();

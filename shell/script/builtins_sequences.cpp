@@ -213,7 +213,11 @@ ScriptValue call_sorted(Script& script, CallArguments& arguments) {
   std::vector<ScriptValue> items = items_of(iterable);
   const std::vector<ScriptValue> keys = keys_of(script, items, key, arguments.span());
   for (std::size_t i = 1; i < keys.size(); ++i) less(keys[0], keys[i], iterable.span, "sorted");
-  const bool down = reverse && truth(reverse->value, reverse->span, "reverse");
+  if (reverse && !integer_of(reverse->value)) {
+    fail(ErrorClass::Type, reverse->span, "call.argument",
+         fmt::format("sorted: found {} for reverse; expected True or False", describe(reverse->value)));
+  }
+  const bool down = reverse && *integer_of(reverse->value) != 0;
   std::vector<std::size_t> order(items.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {

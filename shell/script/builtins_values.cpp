@@ -259,7 +259,7 @@ ScriptValue call_fail(Script&, CallArguments& arguments) {
   const std::string between = separator && separator->value.string() ? *separator->value.string() : " ";
   bool first = true;
   for (const NamedValue& part : arguments.rest()) {
-    text += (first ? "" : between) + shown_text(part.value);
+    text += (first ? "" : between) + written_text(part.value, true);
     first = false;
   }
   arguments.done();

@@ -3,6 +3,7 @@
 
 #include <fmt/ranges.h>
 
+#include "ir/operators/op.h"
 #include "support/suggest.h"
 
 namespace relish {
@@ -101,9 +102,17 @@ void CallArguments::done() const {
       fail(ErrorClass::Usage, arguments_[i].span, "call.arguments",
            fmt::format("{}: found more arguments than it takes", callee_));
     }
+    // max(x, axis=1): what NumPy's function of the name takes, the operator does.
+    const std::string_view name = arguments_[i].name;
+    const bool of_operator = name == "axis" || name == "dim" || name == "keepdims" || name == "keepdim";
+    if (of_operator && arguments_.front().value.tensor() && find_op(callee_)) {
+      fail(ErrorClass::Usage, arguments_[i].span, "call.arguments",
+           fmt::format("{}: the built-in takes all elements, without '{}'; write R.{}(…, {}=…)", callee_,
+                       name, callee_, name));
+    }
     fail(ErrorClass::Usage, arguments_[i].span, "call.arguments",
-         fmt::format("{}: unknown argument '{}'{}{}", callee_, arguments_[i].name, takes_words(known_),
-                     did_you_mean(arguments_[i].name, known_)));
+         fmt::format("{}: unknown argument '{}'{}{}", callee_, name, takes_words(known_),
+                     did_you_mean(name, known_)));
   }
 }
 

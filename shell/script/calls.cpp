@@ -11,6 +11,7 @@
 #include "shell/script/methods.h"
 #include "shell/script/named_trees.h"
 #include "shell/script/script_calls.h"
+#include "stdlib/places_of_names.h"
 #include "support/fix.h"
 #include "support/interrupt.h"
 #include "support/render.h"
@@ -322,9 +323,11 @@ ScriptValue ScriptCalls::call_method(const ast::Attribute& method, const ast::Ca
 
 ScriptValue ScriptCalls::call_namespace(const std::string& path, const std::vector<NamedValue>& arguments,
                                         Span span) {
-  if (!path.starts_with("R.")) {
+  const std::string_view instead = written_in_statements(path);
+  if (!path.starts_with("R.") || !instead.empty()) {
     fail(ErrorClass::Type, span, "script.namespace",
-         fmt::format("'{}' belongs inside a function; expected an operator of R", printable(path)));
+         fmt::format("'{}' is not for statements; {}", printable(path),
+                     instead.empty() ? "it stands in functions; expected an operator of R" : instead));
   }
   std::string name = path.substr(2);
   CallArguments special("R." + name, arguments, span);

@@ -189,7 +189,8 @@ std::string with_point(const FormatSpec& spec, std::string body, double magnitud
   return body;
 }
 
-std::string format_real(const FormatSpec& spec, double value) {
+// `shortest`: the value as it is written where the format says nothing of its digits.
+std::string format_real(const FormatSpec& spec, double value, std::string_view shortest) {
   bool negative = std::signbit(value) && !std::isnan(value);
   double magnitude = std::fabs(value);
   std::string body;
@@ -206,7 +207,7 @@ std::string format_real(const FormatSpec& spec, double value) {
     bool plain = body.find_first_of(".e") == std::string::npos;
     if (spec.type == 0 && plain) body += ".0";
   } else {
-    body = text_of(ScriptValue(magnitude));
+    body = shortest.substr(shortest.starts_with('-') ? 1 : 0);
   }
   if (spec.alternate && std::isfinite(magnitude)) body = with_point(spec, std::move(body), magnitude);
   if (spec.type == 'E' || spec.type == 'G' || spec.type == 'F') {
@@ -251,7 +252,7 @@ std::string character_text(std::uint32_t code) {
 }
 
 std::string format_with_spec(const ScriptValue& value, std::string_view spec_text, Span span) {
-  if (spec_text.empty()) return text_of(value);
+  if (spec_text.empty()) return written_text(value);
   FormatSpec spec = parse_spec(spec_text, span);
   ScriptValue number = value;
   if (const Tensor* tensor = value.tensor(); tensor && tensor->rank() == 0) {
@@ -268,7 +269,7 @@ std::string format_with_spec(const ScriptValue& value, std::string_view spec_tex
       return format_integer(spec, *integer);
     }
     if (spec.type == 'c') return format_text(spec, character_of(number, span));
-    if (!integer_type) return format_real(spec, *real_of(number));
+    if (!integer_type) return format_real(spec, *real_of(number), written_text(value));
     fail(ErrorClass::Type, span, "script.format",
          fmt::format("the format type '{}' takes an int, found a float", spec.type));
   }

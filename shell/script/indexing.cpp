@@ -135,7 +135,8 @@ ScriptValue index_dict(const ScriptDict& dict, const SubscriptItem& item) {
     if (each.string()) names.push_back(*each.string());
   const std::string* name = key->string();
   fail(ErrorClass::Runtime, item.span, "script.key",
-       fmt::format("the dict has no key {}{}", brief_text(*key), name ? among_choices(*name, names) : ""));
+       fmt::format("the dict has no key {}{}", brief_text(*key),
+                   name || names.size() == dict.items.size() ? among_choices(name ? *name : "", names) : ""));
 }
 
 ScriptValue index_range(const ScriptRange& range, const SubscriptItem& item) {

@@ -1,11 +1,11 @@
-// Methods of strs, by Python's rules. Positions count characters; letters beyond ASCII keep their case, so
-// what would change or judge it is refused for them.
+// Methods of strs, by Python's rules. Positions count characters.
 #include <algorithm>
 #include <array>
 
 #include "shell/script/characters.h"
 #include "shell/script/convert.h"
 #include "shell/script/indexing.h"
+#include "shell/script/letters.h"
 #include "shell/script/methods.h"
 #include "shell/script/script.h"
 #include "shell/script/text_formats.h"
@@ -21,84 +21,81 @@ const std::string& text_argument(const NamedValue& argument, std::string_view ca
        fmt::format("{}: found {}; expected a str", callee, describe(argument.value)));
 }
 
-void refuse_beyond_ascii(const std::string& text, const CallArguments& arguments) {
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) < 0x80) continue;
-    fail(ErrorClass::Type, arguments.span(), "script.letters",
-         fmt::format("{}: '{}' has letters beyond ASCII, whose case is not known here", arguments.callee(),
-                     printable(text, 40)));
-  }
-}
-
-bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
-bool is_letter(char c) { return is_lower(c) || is_upper(c); }
-char lowered(char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
-char raised(char c) { return is_lower(c) ? static_cast<char>(c - 'a' + 'A') : c; }
-
 // --- Case.
 
-enum class Case : std::uint8_t { Lower, Upper, Capital, Title, Swapped };
-
-template <Case which>
+template <letters::Case which>
 ScriptValue text_case(Script&, const ScriptValue& self, CallArguments& arguments) {
   arguments.done();
-  std::string text = *self.string();
-  refuse_beyond_ascii(text, arguments);
-  bool begins = true;
-  for (char& c : text) {
-    const bool letter = is_letter(c);
-    switch (which) {
-      case Case::Lower:
-        c = lowered(c);
-        break;
-      case Case::Upper:
-        c = raised(c);
-        break;
-      case Case::Swapped:
-        c = is_lower(c) ? raised(c) : lowered(c);
-        break;
-      case Case::Capital:
-      case Case::Title:
-        c = begins ? raised(c) : lowered(c);
-        begins = which == Case::Title && !letter;
-        break;
-    }
-  }
-  return text;
+  return letters::in_case(*self.string(), which);
 }
 
 template <auto judge>
 ScriptValue text_is(Script&, const ScriptValue& self, CallArguments& arguments) {
   arguments.done();
-  refuse_beyond_ascii(*self.string(), arguments);
   return judge(*self.string());
 }
 
-template <bool (*each)(char)>
-bool all_of(const std::string& text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), each);
+// Calls `visit` with each character, while it gives true; whether it did for all.
+template <class Visit>
+bool for_all_characters(const std::string& text, Visit visit) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t next = next_character(text, at);
+    if (!visit(code_point(std::string_view(text).substr(at, next - at)))) return false;
+    at = next;
+  }
+  return true;
 }
-bool is_letter_or_digit(char c) { return is_letter(c) || is_decimal(c); }
-bool is_blank(char c) { return is_space(static_cast<unsigned char>(c)); }
+
+template <bool (*each)(std::uint32_t)>
+bool all_of(const std::string& text) {
+  return !text.empty() && for_all_characters(text, each);
+}
 bool all_lower(const std::string& text) {
-  return std::any_of(text.begin(), text.end(), is_lower) && std::none_of(text.begin(), text.end(), is_upper);
+  bool any = false;
+  return for_all_characters(text,
+                            [&](std::uint32_t code) {
+                              any |= letters::is_lower(code);
+                              return !letters::is_upper(code) && !letters::is_title(code);
+                            }) &&
+         any;
 }
 bool all_upper(const std::string& text) {
-  return std::any_of(text.begin(), text.end(), is_upper) && std::none_of(text.begin(), text.end(), is_lower);
+  bool any = false;
+  return for_all_characters(text,
+                            [&](std::uint32_t code) {
+                              any |= letters::is_upper(code);
+                              return !letters::is_lower(code) && !letters::is_title(code);
+                            }) &&
+         any;
 }
 bool all_titles(const std::string& text) {
   bool inside = false, any = false;
-  for (const char c : text) {
-    if (is_upper(c) ? inside : is_lower(c) && !inside) return false;
-    any |= is_letter(c);
-    inside = is_letter(c);
-  }
-  return any;
+  return for_all_characters(text,
+                            [&](std::uint32_t code) {
+                              const bool begins = letters::is_upper(code) || letters::is_title(code);
+                              const bool fits = begins ? !inside : !letters::is_lower(code) || inside;
+                              inside = letters::is_cased(code);
+                              any |= inside;
+                              return fits;
+                            }) &&
+         any;
 }
-bool is_name(const std::string& text) {
-  return !text.empty() && !is_decimal(text[0]) &&
-         std::all_of(text.begin(), text.end(), [](char c) { return is_letter_or_digit(c) || c == '_'; });
+
+// Which letters beyond ASCII a name may have is not known here.
+ScriptValue text_is_name(Script&, const ScriptValue& self, CallArguments& arguments) {
+  arguments.done();
+  const std::string& text = *self.string();
+  if (std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; })) {
+    fail(ErrorClass::Type, arguments.span(), "script.letters",
+         fmt::format(
+             "isidentifier: '{}' has letters beyond ASCII, of which it is not known here whether names may "
+             "have them",
+             printable(text, 40)));
+  }
+  const auto in_names = [](char c) {
+    return c == '_' || letters::is_letter_or_number(static_cast<unsigned char>(c));
+  };
+  return !text.empty() && !is_decimal(text[0]) && std::all_of(text.begin(), text.end(), in_names);
 }
 
 // --- Looking for parts.
@@ -356,7 +353,11 @@ ScriptValue text_split(Script&, const ScriptValue& self, CallArguments& argument
 ScriptValue text_splitlines(Script&, const ScriptValue& self, CallArguments& arguments) {
   const NamedValue* keep = arguments.optional("keepends");
   arguments.done();
-  const bool ends = keep && truth(keep->value, keep->span, "keepends");
+  if (keep && !integer_of(keep->value)) {
+    fail(ErrorClass::Type, keep->span, "call.argument",
+         fmt::format("splitlines: found {}; expected True or False", describe(keep->value)));
+  }
+  const bool ends = keep && *integer_of(keep->value) != 0;
   const std::string_view text = *self.string();
   std::vector<std::string_view> pieces;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -395,24 +396,24 @@ ScriptValue text_format(Script&, const ScriptValue& self, CallArguments& argumen
 }
 
 constexpr ValueMethod text_table[] = {
-    {"capitalize", "s.capitalize()", text_case<Case::Capital>},
+    {"capitalize", "s.capitalize()", text_case<letters::Case::Capital>},
     {"center", "s.center(width, fill=\" \")", text_justify<0>},
     {"count", "s.count(part, start=0, end=len(s))", text_count},
     {"endswith", "s.endswith(part)", text_begins<true>},
     {"find", "s.find(part, start=0, end=len(s))", text_find<false, MissingField::Minus>},
     {"format", "s.format(values…, name=value…)", text_format},
     {"index", "s.index(part, start=0, end=len(s))", text_find<false, MissingField::Error>},
-    {"isalnum", "s.isalnum()", text_is<all_of<is_letter_or_digit>>},
-    {"isalpha", "s.isalpha()", text_is<all_of<is_letter>>},
-    {"isdigit", "s.isdigit()", text_is<all_of<is_decimal>>},
-    {"isidentifier", "s.isidentifier()", text_is<is_name>},
+    {"isalnum", "s.isalnum()", text_is<all_of<letters::is_letter_or_number>>},
+    {"isalpha", "s.isalpha()", text_is<all_of<letters::is_letter>>},
+    {"isdigit", "s.isdigit()", text_is<all_of<letters::is_digit>>},
+    {"isidentifier", "s.isidentifier()", text_is_name},
     {"islower", "s.islower()", text_is<all_lower>},
-    {"isspace", "s.isspace()", text_is<all_of<is_blank>>},
+    {"isspace", "s.isspace()", text_is<all_of<is_space>>},
     {"istitle", "s.istitle()", text_is<all_titles>},
     {"isupper", "s.isupper()", text_is<all_upper>},
     {"join", "s.join(parts)", text_join},
     {"ljust", "s.ljust(width, fill=\" \")", text_justify<-1>},
-    {"lower", "s.lower()", text_case<Case::Lower>},
+    {"lower", "s.lower()", text_case<letters::Case::Lower>},
     {"lstrip", "s.lstrip(characters=None)", text_strip<Ends::Left>},
     {"partition", "s.partition(separator)", text_partition<false>},
     {"removeprefix", "s.removeprefix(part)", text_without<false>},
@@ -428,9 +429,9 @@ constexpr ValueMethod text_table[] = {
     {"splitlines", "s.splitlines(keepends=False)", text_splitlines},
     {"startswith", "s.startswith(part)", text_begins<false>},
     {"strip", "s.strip(characters=None)", text_strip<Ends::Both>},
-    {"swapcase", "s.swapcase()", text_case<Case::Swapped>},
-    {"title", "s.title()", text_case<Case::Title>},
-    {"upper", "s.upper()", text_case<Case::Upper>},
+    {"swapcase", "s.swapcase()", text_case<letters::Case::Swapped>},
+    {"title", "s.title()", text_case<letters::Case::Title>},
+    {"upper", "s.upper()", text_case<letters::Case::Upper>},
     {"zfill", "s.zfill(width)", text_zfill},
 };
 

@@ -131,8 +131,11 @@ struct ArgumentBuilder {
       if (dtype) return parameter(list_beside(value, *dtype, span));
       if (value.is_number() && stands_alone(param)) return parameter(lone_number(value, param, span));
       fail(ErrorClass::Type, span, "call.argument",
-           fmt::format("{}: found {} and no tensor beside it; make one by tensor(value, dtype)", op.name,
-                       describe(value)));
+           param.name == "key"
+               ? fmt::format("{}: found {}, expected a key of random numbers; write key({})", op.name,
+                             describe(value), value.as<std::int64_t>() ? text_of(value) : "0")
+               : fmt::format("{}: found {} and no tensor beside it; make one by tensor(value, dtype)",
+                             op.name, describe(value)));
     }
     fail(ErrorClass::Type, span, "call.argument",
          fmt::format("{}: found {}; expected a tensor", op.name, describe(value)));

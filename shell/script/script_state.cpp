@@ -51,7 +51,7 @@ ScriptValue converted(const std::string& name, const std::string& text, const Sc
   if (fallback.string()) return text;
   if (fallback.sequence()) {
     ScriptValue value = parse_literal(text, "--set " + name);
-    if (!value.sequence()) bad_value(name, text, "a list");
+    if (!value.sequence()) bad_value(name, text, "a list such as [64, 32]");
     return value;
   }
   // Without a default the text decides.

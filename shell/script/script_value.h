@@ -156,9 +156,12 @@ std::string_view kind_name(const ScriptValue& value);
 // container that is longer than a str may be is a ResourceLimit.
 std::string text_of(const ScriptValue& value, bool full = false);
 std::string quoted_text_of(const ScriptValue& value, bool full = false);
-// As print and a bare expression show it: a long container is elided in the middle, as a tensor is, and one
-// of many nested ones at its end.
+// As a bare expression shows it: a long container is elided in the middle, as a tensor is, and one of many
+// nested ones at its end.
 std::string shown_text(const ScriptValue& value);
+// What print, str(), f-strings and formats write: a tensor without dimensions as its number, in the fewest
+// digits that read back as the same value of its dtype. `shown`: containers are elided as above.
+std::string written_text(const ScriptValue& value, bool shown = false, bool full = false);
 // As messages quote it: some dozen characters of it.
 std::string brief_text(const ScriptValue& value);
 

@@ -258,7 +258,7 @@ void Script::execute_assert(const ast::Assert& statement, Span) {
   if (holds) return;
   std::string message = "assertion failed";
   if (statement.message) {
-    message += ": " + text_of(value_of(*statement.message));
+    message += ": " + written_text(value_of(*statement.message));
   } else if (!found.empty() && found.size() < 200 && found.find('\n') == std::string::npos) {
     message += ": " + found;
   }

@@ -191,6 +191,17 @@ std::string shown_text(const ScriptValue& value) {
   return is_container(value) ? ValueWriter(shown).text(value) : plain_text(value, false);
 }
 
+std::string written_text(const ScriptValue& value, bool shown, bool full) {
+  const Tensor* tensor = value.tensor();
+  if (!tensor || tensor->rank() > 0) return shown ? shown_text(value) : text_of(value, full);
+  if (is_bool(tensor->dtype())) return tensor->get_int(0) != 0 ? "True" : "False";
+  std::string number = format_element(*tensor, 0);
+  // As a float is written: 4.0.
+  const bool whole = number.find_first_not_of("-0123456789") == std::string::npos;
+  if (is_float(tensor->dtype()) && whole) number += ".0";
+  return number;
+}
+
 std::string brief_text(const ScriptValue& value) { return ValueWriter(brief).text(value); }
 
 }  // namespace relish

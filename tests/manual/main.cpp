@@ -102,7 +102,8 @@ class Example {
   Example(const char* tier, const std::string& folder)
       : output_(new StringOutput),
         session_(settings(tier), std::unique_ptr<Output>(output_)),
-        script_(session_, options(folder)) {}
+        script_(session_, options(folder)),
+        folder_(folder) {}
 
   Ending run(const std::string& text) {
     const std::size_t before = output_->text().size();
@@ -116,11 +117,19 @@ class Example {
       }
     });
     ending.output = output_->text().substr(before);
-    ending.errors = without_job_lines(notes.take()) + ending.errors;
+    ending.errors = without_folder(without_job_lines(notes.take()) + ending.errors);
     return ending;
   }
 
  private:
+  // Files are told as the page names them.
+  std::string without_folder(std::string text) const {
+    const std::string folder = folder_ + "/";
+    for (std::size_t at = text.find(folder); at != std::string::npos; at = text.find(folder, at))
+      text.erase(at, folder.size());
+    return text;
+  }
+
   static Settings settings(const char* tier) {
     Settings settings;
     settings.tier = tier;
@@ -136,6 +145,7 @@ class Example {
   StringOutput* output_;
   Session session_;
   Script script_;
+  std::string folder_;
 };
 
 class Page {

@@ -74,6 +74,14 @@ def text_of(value):
     return str(value)
 
 
+def printed(value):
+    """A value as print writes it: without dimensions it is its number."""
+    if isinstance(value, (np.ndarray, np.generic)) and np.ndim(value) == 0:
+        value = np.asarray(value)[()]
+        return str(value) if value.dtype.kind == "f" else element_text(value)
+    return text_of(value)
+
+
 def printed_by(name, source):
     """What the statements of a program print when NumPy's functions stand for those of the program."""
     lines = []
@@ -84,7 +92,7 @@ def printed_by(name, source):
         "zeros": lambda shape, dtype="float32": np.zeros(shape, dtype),
         "TypeVar": str,
         "R": types.SimpleNamespace(shape=tuple, const=as_constant),
-        "print": lambda *values: lines.append(" ".join(map(text_of, values))),
+        "print": lambda *values: lines.append(" ".join(map(printed, values))),
     }
     own = opinions[name]
     scope.update(own)

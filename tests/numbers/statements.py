@@ -164,7 +164,27 @@ def functions():
     yield "table = {'add': lambda a, b: a + b, 'mul': lambda a, b: a * b}\nprint([f(3, 4) for f in table.values()], table['mul'](5, 6))"
 
 
-THEMES = {"numbers": numbers, "texts": texts, "formats": formats, "lists": lists, "dicts": dicts, "functions": functions}
+def letters():
+    """Every character whose kind or case is told by a table, in sums; and words of several scripts."""
+    for word in ["grüße aus köln", "ÉTÉ à Noël", "straße", "ﬁne Ǆ ǅ ǆ", "ΑΣ ΌΔΟΣ ΑΣ.Σ 'ΑΣ'", "İstanbul ılık", "Привет, МИР", "naïve Ærø",
+                 "ᾈΙ ᾳ ῼ", "ნინო", "日本語 ２３ ⅷ ²", "ªº ʰ ⅷ", "a\u0301b ó", "𐐀𐐨 Ⓐⓐ", "ß", "Ⅳ"]:
+        yield f"s = {word!r}\nprint(s.upper(), s.lower(), s.title(), s.capitalize(), s.swapcase())"
+        yield (f"for s in {word.split()!r}:\n    print(s.isalpha(), s.isalnum(), s.isdigit(), s.isupper(), s.islower(), "
+               "s.istitle(), s.isspace())\n")
+    counted = ("kinds = [0, 0, 0, 0, 0, 0, 0]\nfor code in range({0}, {1}):\n    s = chr(code)\n"
+               "    for i, is_so in enumerate([s.isalpha(), s.isalnum(), s.isdigit(), s.isupper(), s.islower(), s.istitle(), "
+               "s.isspace()]):\n        if is_so:\n            kinds[i] += code\nprint(kinds)")
+    changed = ("total = 0\nfor code in range({0}, {1}):\n    s = chr(code)\n    for t in (s.upper(), s.lower() * 3, "
+               "s.title() * 7, s.swapcase() * 5, ('A' + s + 'Σ').lower() * 2):\n        for c in t:\n"
+               "            total += ord(c)\nprint(total)")
+    for begin, end in [(0, 0x800), (0x800, 0x3000), (0xA000, 0xAC00), (0xF900, 0xFFFF), (0x10000, 0x12000),
+                       (0x16A00, 0x17000), (0x1D000, 0x1F800)]:
+        yield counted.format(begin, end)
+        yield changed.format(begin, end)
+
+
+THEMES = {"numbers": numbers, "texts": texts, "formats": formats, "lists": lists, "dicts": dicts,
+          "functions": functions, "letters": letters}
 
 
 def answer(statement):

@@ -7,6 +7,7 @@
 #include "ir/printer/printer.h"
 #include "runtime/files.h"
 #include "runtime/files/data_file.h"
+#include "shell/commands/data/csv_options.h"
 #include "shell/commands/data/tensor_tree.h"
 #include "shell/commands/subject.h"
 #include "shell/program/module_files.h"
@@ -23,21 +24,18 @@ namespace {
 
 constexpr Option options[] = {
     {"target", OptionKind::Names, "",
-     "columns of a CSV file that are to be found from the others: the result is (x, y)", 0, in_scripts},
-    {"columns", OptionKind::Names, "all",
-     "columns of a CSV file that are read; their names where the file has none", 0, in_scripts},
+     "columns of a CSV file, by name or by place (-1 is the last), that are to be found from the others: the "
+     "result is (x, y)",
+     0, in_scripts},
+    csv_columns_option,
     {"dtype", OptionKind::Text, "by what they hold", "dtype of the columns of a CSV file", 0, in_scripts},
-    {"fill", OptionKind::Value, "",
-     "what stands for missing cells of a CSV file: a number, a str, or a dict of these by column", 0,
-     in_scripts},
+    csv_fill_option,
     {"words", OptionKind::Value, "those of the file, in the order of the alphabet",
      "the words of columns of a CSV file, a dict of lists: their codes are their places in these", 0,
      in_scripts},
-    {"sep", OptionKind::Text, "found in the first line", "what stands between the cells of a CSV file", 0,
-     in_scripts},
-    {"header", OptionKind::Flag, "whether a cell of it is no number",
-     "True, False: the first line of a CSV file has the names of the columns, or their first values", 0,
-     in_scripts},
+    csv_sep_option,
+    csv_decimal_option,
+    csv_header_option,
     {"matrix", OptionKind::Flag, "", "a CSV file with a header as one matrix of numbers", 0, in_scripts},
     {"tree", OptionKind::Flag, "",
      "entries of a file as the tree that was saved: \"params.w\" is [\"params\"][\"w\"], and \"states.0\", … are a "
@@ -45,8 +43,8 @@ constexpr Option options[] = {
      0, in_scripts},
     {"bytes", OptionKind::Flag, "", "the bytes of any file, as a tensor of uint8", 0, in_scripts},
 };
-constexpr std::string_view csv_options[] = {"target", "columns", "dtype",  "fill",
-                                            "words",  "sep",     "header", "matrix"};
+constexpr std::string_view csv_options[] = {"target", "columns", "dtype",  "fill",  "words",
+                                            "sep",    "decimal", "header", "matrix"};
 
 constexpr Example examples[] = {
     {"relish load weights.npz", "p = load(\"weights.npz\")"},
@@ -82,15 +80,6 @@ ScriptValue value_of_columns(const std::string& path, std::vector<CsvColumn> col
   return ScriptValue::dict(std::move(items));
 }
 
-// What stands for a missing cell, as it would stand in the file.
-std::string cell_of(const Invocation& invocation, const ScriptValue& fill) {
-  if (!fill.is_number() && !fill.string()) {
-    invocation.misuse("fill",
-                      fmt::format("found {}; expected a number, a str or a dict of these", describe(fill)));
-  }
-  return fill.as<bool>() ? text_of(ScriptValue(*integer_of(fill))) : text_of(fill);
-}
-
 void tell_notes(const Invocation& invocation, const std::string& path,
                 const std::vector<CsvColumn>& columns) {
   for (const CsvColumn& column : columns) {
@@ -103,83 +92,23 @@ void tell_notes(const Invocation& invocation, const std::string& path,
   }
 }
 
-// {"town": ["Bonn", "Köln"]}.
-std::map<std::string, std::vector<std::string>> words_option(const Invocation& invocation) {
-  std::map<std::string, std::vector<std::string>> result;
-  const ScriptValue* given = invocation.find("words");
-  if (!given) return result;
-  const ScriptDict* dict = given->dictionary();
-  if (!dict) {
-    invocation.misuse("words",
-                      fmt::format("found {}; expected a dict of lists of strs by column", describe(*given)));
-  }
-  for (const auto& [name, words] : dict->items) {
-    const ScriptList* list = words.sequence();
-    if (!name.string() || !list || list->items.empty()) {
-      invocation.misuse("words", fmt::format("found {}: {}; expected the name of a column and a list of its "
-                                             "words",
-                                             quoted_text_of(name), describe(words)));
-    }
-    std::vector<std::string>& into = result[*name.string()];
-    for (const ScriptValue& word : list->items) {
-      if (!word.string())
-        invocation.misuse("words", fmt::format("found {} among words; expected strs", describe(word)));
-      into.push_back(*word.string());
-    }
-  }
-  return result;
-}
-
-CsvOptions csv_options_of(const Invocation& invocation) {
-  CsvOptions result;
-  if (invocation.given("sep")) {
-    const std::string text = invocation.text("sep");
-    if (text.size() != 1 || text == "\"" || text == "\n") {
-      invocation.refuse_value(
-          "sep", fmt::format("found '{}'; expected one character such as \";\"", printable(text)));
-    }
-    result.separator = text[0];
-  }
-  if (invocation.given("dtype")) {
-    result.dtype = dtype_of_value(invocation.text("dtype"), invocation.span_of("dtype"));
-  }
-  if (invocation.given("header")) result.header = invocation.flag("header");
-  result.columns = invocation.names("columns");
-  result.targets = invocation.names("target");
-  for (const std::string_view option : {"columns", "target"}) {
-    if (invocation.given(option) && invocation.names(option).empty())
-      invocation.refuse_value(option, "found no name; expected those of columns, or leave it out for all");
-  }
-  const ScriptValue* fill = invocation.find("fill");
-  if (fill && fill->dictionary()) {
-    for (const auto& [name, value] : fill->dictionary()->items) {
-      if (!name.string())
-        invocation.misuse("fill", fmt::format("found {}; expected the name of a column", describe(name)));
-      result.fill_of[*name.string()] = cell_of(invocation, value);
-    }
-  } else if (fill) {
-    result.fill = cell_of(invocation, *fill);
-  }
-  result.words_of = words_option(invocation);
-  return result;
-}
-
 ScriptValue load_csv(const Invocation& invocation, const std::string& path) {
-  const CsvOptions csv = csv_options_of(invocation);
+  const CsvOptions csv = csv_options_of(invocation, path);
   const bool matrix = invocation.flag("matrix");
-  if (matrix) {
-    for (const std::string_view other : {"target", "columns", "fill", "words"}) {
-      if (invocation.given(other))
-        invocation.refuse_value("matrix", fmt::format("a matrix has all columns; leave out {}", other));
-    }
-  }
+  if (matrix && !csv.targets.empty())
+    invocation.refuse_value("matrix", "a matrix has all columns; leave out target, which makes two of it");
   if (!csv.targets.empty()) {
     auto [inputs, targets] = read_csv_pair(path, csv);
     return ScriptValue::tuple({ScriptValue(std::move(inputs)), ScriptValue(std::move(targets))});
   }
-  if (matrix || (csv.columns.empty() && !csv.fill && csv.fill_of.empty() && csv.words_of.empty() &&
-                 !csv.header.value_or(csv_has_header(path, csv.separator))))
-    return read_csv(path, csv.dtype.value_or(DType::Float32), csv.separator, csv.header).values;
+  CsvForm quiet = csv;
+  quiet.tell = {};
+  // Of a file without names the columns are a matrix, unless names are given.
+  if (matrix || (are_places(csv.columns) && !csv_has_header(path, quiet))) {
+    const bool plain = csv.columns.empty() && !csv.fill && csv.fill_of.empty() && csv.words_of.empty();
+    return plain ? read_csv(path, csv.dtype.value_or(DType::Float32), csv).values
+                 : read_csv_matrix(path, csv);
+  }
   std::vector<CsvColumn> columns = read_csv_columns(path, csv);
   tell_notes(invocation, path, columns);
   return value_of_columns(path, std::move(columns));
@@ -247,19 +176,25 @@ ScriptValue value_of_file(const Invocation& invocation, const std::string& path)
   }
 }
 
-std::string listing(const std::string& path) {
+std::string listing(const Invocation& invocation, const std::string& path) {
   std::string text;
   const auto add = [&](const std::string& name, const Tensor& tensor) {
     text += fmt::format("{}{}: {}", text.empty() ? "" : "\n", name.empty() ? path : name,
                         print(type_of(Value(tensor))));
   };
-  const bool table = file_exists(path) && file_format_of(path) == FileFormat::Csv && csv_has_header(path);
-  if (table) {
-    for (const CsvColumn& column : read_csv_columns(path, {})) {
-      add(column.name, column.values);
-      if (!column.words.empty()) text += fmt::format("  ({} words)", column.words.size());
+  const bool csv = file_exists(path) && file_format_of(path) == FileFormat::Csv;
+  if (csv) {
+    const ScriptValue value = load_csv(invocation, path);
+    if (value.tensor()) add("", *value.tensor());
+    const ScriptDict* columns = value.dictionary();
+    for (std::size_t i = 0; columns && i < columns->items.size(); ++i) {
+      const auto& [name, column] = columns->items[i];
+      if (column.tensor()) add(*name.string(), *column.tensor());
+      if (const ScriptList* words = column.sequence())
+        text += fmt::format("  ({} words)", words->items.size());
     }
   } else {
+    refuse_csv_options(invocation, path, "none");
     for (const auto& [name, tensor] : read_tensors(path)) add(name, tensor);
   }
   return text;
@@ -283,7 +218,7 @@ ScriptValue run(Invocation& invocation) {
     return text;
   }
   if (invocation.script) path = invocation.script->resolve_path(path, invocation.span);
-  if (invocation.surface == Surface::Shell) return listing(path);
+  if (invocation.surface == Surface::Shell) return listing(invocation, path);
   if (!file_exists(path) && !invocation.flag("bytes")) {
     NamedTensors one = read_tensors(path);  // FILE:ENTRY
     refuse_csv_options(invocation, path, "one column or entry of a file");
@@ -305,7 +240,9 @@ const Command command_load{
     .doc =
         "A file is known by its first bytes and its ending. npy and IDX give a tensor, npz and safetensors a "
         "dict of tensors (with tree=True the tree of dicts, lists and tuples that was saved), JSON a dict or list, .relish and .py a module, any other text a str. A CSV or TSV "
-        "file with a header gives a dict of columns: integers are int64, other numbers float32, words become "
+        "file, a .dat or .data file of text, and a .txt file that begins with rows of numbers are tables, whose "
+        "cells are separated by commas, semicolons, tabs or blanks; lines that begin with # are comments. A table "
+        "with a header gives a dict of columns: integers are int64, other numbers float32, words become "
         "their codes in the order of the alphabet, with the words beside them (\"town\" and \"town.words\"; "
         "words={\"town\": [\"Bonn\", \"Trier\"]} gives them, so that two files have the same codes); "
         "without a header it gives a matrix of float32. With target= it gives (x, y): x the matrix of the other "

@@ -12,6 +12,7 @@
 #include "stdlib/catalog_doc.h"
 #include "stdlib/foreign_names.h"
 #include "stdlib/op_doc.h"
+#include "stdlib/places_of_names.h"
 #include "stdlib/python_modules.h"
 #include "support/render.h"
 #include "support/suggest.h"
@@ -86,6 +87,14 @@ std::string foreign_calls(std::string_view word) {
   return text.empty() ? text : fmt::format("{} is no operator here; it is written so:{}", word, text);
 }
 
+// How a built-in is called, and what functions have in its place.
+std::string page_of(const Builtin& builtin) {
+  const std::string_view instead = written_in_functions(builtin.name);
+  return fmt::format("{}\n  A built-in of statements.{}{}\n  manual: docs/language.md, Built-ins",
+                     builtin.synopsis, instead.empty() ? "" : " In an R.function: ",
+                     instead.empty() ? std::string() : std::string(instead) + ".");
+}
+
 // All that is called so: a command and an operator may have one name. With R. before it only the operator is
 // meant.
 std::vector<std::string> pages_of(const std::string& name, const std::string& short_name,
@@ -93,10 +102,15 @@ std::vector<std::string> pages_of(const std::string& name, const std::string& sh
   std::vector<std::string> pages;
   if (name == short_name) {
     if (const Command* command = find_command(name)) pages.push_back(command_help(*command));
-    if (const Builtin* builtin = find_builtin(name)) pages.emplace_back(builtin->synopsis);
+    if (const Builtin* builtin = find_builtin(name)) pages.push_back(page_of(*builtin));
     if (auto page = catalog_page(name)) pages.push_back(*page);
   }
-  if (auto page = word_page(name)) pages.push_back(*page);
+  const std::string_view own = written_in_statements(name);
+  const std::string_view instead = own.empty() ? written_in_statements("R." + name) : own;
+  if (auto page = word_page(name))
+    pages.push_back(*page + (instead.empty() ? "" : fmt::format("\n  In a statement: {}.", instead)));
+  else if (!own.empty())
+    pages.push_back(fmt::format("{}\n  A name of functions. In a statement: {}.", name, own));
   if (const Op* op = find_op(short_name)) pages.push_back(operator_page(*op, invocation.session.settings()));
   if (auto page = dtype_page(name)) pages.push_back(*page);
   if (auto page = method_page(name)) pages.push_back(*page);

@@ -8,6 +8,7 @@
 #include "runtime/files.h"
 #include "runtime/philox.h"
 #include "runtime/row_files.h"
+#include "shell/commands/data/csv_options.h"
 #include "shell/commands/training/trainer_options.h"
 #include "shell/script/script_values.h"
 #include "support/counted.h"
@@ -23,7 +24,13 @@ namespace {
 // From this size on rows stay in their file.
 constexpr std::uint64_t bytes_left_in_files = std::uint64_t{64} << 20;
 
+bool is_table(const std::string& path) {
+  return file_exists(path) && file_format_of(path) == FileFormat::Csv;
+}
+
 Tensor whole_tensor(const Invocation& invocation, std::string_view option, const std::string& path) {
+  if (has_csv_options(invocation) && is_table(path))
+    return read_csv_matrix(path, csv_options_of(invocation, path));
   NamedTensors entries = read_tensors(path);
   if (entries.size() != 1) {
     invocation.refuse_value(
@@ -37,8 +44,7 @@ Column column_of(const Invocation& invocation, std::string_view option, const Sc
 // Columns stand in the order of the file, so files of one list have the same.
 void check_same_columns(const std::string& first, const std::string& path) {
   const auto columns_of = [](const std::string& file) {
-    const bool table = file_exists(file) && file_format_of(file) == FileFormat::Csv;
-    return table ? csv_names(file) : std::vector<std::string>();
+    return is_table(file) ? csv_names(file) : std::vector<std::string>();
   };
   const std::vector<std::string> wanted = columns_of(first), found = columns_of(path);
   if (wanted == found) return;
@@ -108,8 +114,7 @@ Column column_of(const Invocation& invocation, std::string_view option, const Sc
 std::optional<std::string> csv_with_targets(const std::string& path, std::size_t& colon) {
   colon = path.rfind(':');
   const std::string file = path.substr(0, colon);
-  const bool csv = colon != std::string::npos && !file_exists(path) && file_exists(file) &&
-                   file_format_of(file) == FileFormat::Csv;
+  const bool csv = colon != std::string::npos && !file_exists(path) && is_table(file);
   return csv ? std::optional(file) : std::nullopt;
 }
 
@@ -129,19 +134,40 @@ std::vector<std::string> target_names(const std::string& text, const std::vector
   return names;
 }
 
+// Those of the header, as the options of the call say how it is read.
+std::vector<std::string> names_of_table(const Invocation& invocation, const std::string& file) {
+  CsvForm form = csv_options_of(invocation, file);
+  form.tell = {};
+  return csv_names(file, form);
+}
+
 // On the command line commas stand between files, and between the targets of one: d.csv:a,b.
-std::vector<std::string> with_targets_joined(const std::vector<std::string>& given) {
+std::vector<std::string> with_targets_joined(const Invocation& invocation,
+                                             const std::vector<std::string>& given) {
   std::vector<std::string> result;
   for (const std::string& name : given) {
     std::size_t colon = 0;
     const auto file = result.empty() ? std::nullopt : csv_with_targets(result.back(), colon);
-    if (file && is_among(csv_names(*file), name)) {
+    const bool by_place = are_places({name}) && !file_exists(name);
+    if (file && (by_place || is_among(names_of_table(invocation, *file), name))) {
       result.back() += "," + name;
     } else {
       result.push_back(name);
     }
   }
   return result;
+}
+
+// Options of tables belong to a table.
+void check_csv_options(const Invocation& invocation, std::string_view option,
+                       const std::vector<std::string>& paths) {
+  std::string_view given;
+  if (option != "data" || !has_csv_options(invocation, &given)) return;
+  for (const std::string& path : paths) {
+    std::size_t colon = 0;
+    if (is_table(path) || csv_with_targets(path, colon)) return;
+  }
+  invocation.refuse_value(given, "it is of tables (CSV), and --data names none");
 }
 
 // A column, or of d.csv:price two: the other columns of the file, and that one; of d.csv:a,b a matrix of
@@ -152,8 +178,8 @@ void add_columns(const Invocation& invocation, std::string_view option, const Sc
     const std::string path = invocation.allowed_path(option, *text);
     std::size_t colon = 0;
     if (const auto file = csv_with_targets(path, colon)) {
-      CsvOptions csv;
-      csv.targets = target_names(path.substr(colon + 1), csv_names(*file));
+      CsvOptions csv = csv_options_of(invocation, *file);
+      csv.targets = target_names(path.substr(colon + 1), names_of_table(invocation, *file));
       auto [inputs, targets] = read_csv_pair(*file, csv);
       into.emplace_back(std::move(inputs));
       into.emplace_back(std::move(targets));
@@ -220,8 +246,9 @@ DataColumns data_columns(const Invocation& invocation, std::string_view option, 
   const ScriptValue* value = invocation.find(option);
   if (!value) invocation.refuse_value(option, "the data are missing");
   if (invocation.surface == Surface::Shell) {
-    for (const std::string& path : with_targets_joined(invocation.names(option)))
-      add_columns(invocation, option, path, data.columns);
+    const std::vector<std::string> paths = with_targets_joined(invocation, invocation.names(option));
+    check_csv_options(invocation, option, paths);
+    for (const std::string& path : paths) add_columns(invocation, option, path, data.columns);
   } else if (const ScriptDict* dict = value->dictionary()) {
     for (const auto& [name, column] : dict->items) {
       if (!name.string())
@@ -248,8 +275,17 @@ DataColumns data_columns(const Invocation& invocation, std::string_view option, 
                                              : "a tuple (inputs…, targets)" + such_as));
   }
   if (data.columns.size() < least) {
-    invocation.refuse_value(
-        option, fmt::format("found {} tensors; expected inputs and targets", data.columns.size()));
+    // A table by its file alone: what is to be found in it stands behind a colon.
+    std::string such_as;
+    if (invocation.surface == Surface::Shell && data.columns.size() == 1 &&
+        is_table(invocation.names(option).front())) {
+      const std::string file = invocation.names(option).front();
+      const std::vector<std::string> names = names_of_table(invocation, file);
+      such_as =
+          fmt::format(", as {}:{}", printable(file, 60), names.empty() ? "-1" : printable(names.back(), 40));
+    }
+    invocation.refuse_value(option, fmt::format("found {}; expected inputs and targets{}",
+                                                counted(data.columns.size(), "tensor"), such_as));
   }
   return data;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "shell/commands/data/csv_options.h"
 #include "shell/commands/subject.h"
 #include "shell/commands/training/data_types.h"
 #include "shell/commands/training/training.h"
@@ -17,6 +18,11 @@ constexpr Option options[] = {
     {"data", OptionKind::Value, "",
      "(inputs…, targets), or a dict by names of parameters; in the shell FILE[:ENTRY],FILE[:ENTRY]", 0,
      everywhere, true},
+    csv_option(csv_columns_option, in_shell),
+    csv_option(csv_fill_option, in_shell),
+    csv_option(csv_sep_option, in_shell),
+    csv_option(csv_decimal_option, in_shell),
+    csv_option(csv_header_option, in_shell),
     {"params", OptionKind::Tensors, "", params_doc},
     {"metrics", OptionKind::Names, "accuracy", metrics_doc},
     {"loss", OptionKind::Spec, "",

@@ -6,6 +6,7 @@
 
 #include "runtime/files.h"
 #include "runtime/format.h"
+#include "shell/commands/data/csv_options.h"
 #include "shell/commands/subject.h"
 #include "shell/commands/training/data_types.h"
 #include "shell/commands/training/training.h"
@@ -24,6 +25,11 @@ constexpr Option options[] = {
      "the inputs: a tensor, a path, a tuple of them, or a dict by names of parameters; columns behind those that "
      "the model takes are left out; in the shell FILE[:ENTRY],FILE[:ENTRY]",
      0, everywhere, true},
+    csv_option(csv_columns_option, in_shell),
+    csv_option(csv_fill_option, in_shell),
+    csv_option(csv_sep_option, in_shell),
+    csv_option(csv_decimal_option, in_shell),
+    csv_option(csv_header_option, in_shell),
     {"params", OptionKind::Tensors, "", params_doc},
     {"ignore_extra", OptionKind::Flag, "", "let `params` hold names that are no parameters"},
     {"prepare", OptionKind::Spec, "", prepare_doc},

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "shell/commands/data/csv_options.h"
 #include "shell/commands/subject.h"
 #include "shell/commands/training/data_types.h"
 #include "shell/commands/training/prepared_job.h"
@@ -25,6 +26,11 @@ constexpr Option options[] = {
      "(inputs…, targets), or a dict by names of parameters: tensors, paths, or lists of these whose rows "
      "follow each other; in the shell FILE[:ENTRY],FILE[:ENTRY]",
      0, everywhere, true},
+    csv_option(csv_columns_option, in_shell),
+    csv_option(csv_fill_option, in_shell),
+    csv_option(csv_sep_option, in_shell),
+    csv_option(csv_decimal_option, in_shell),
+    csv_option(csv_header_option, in_shell),
     {"loss", OptionKind::Spec, "",
      "NAME(option=value, …) of the standard library, or a function of yours; left out when the first result "
      "of the model is its loss"},

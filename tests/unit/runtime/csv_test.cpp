@@ -49,7 +49,8 @@ TEST_CASE("bad cells and rows are refused by line and column") {
     std::string start = "DataError: " + path + ": ";
     return message.starts_with(start) ? message.substr(start.size()) : message;
   };
-  CHECK(text("a,b\n1,2\n3,\n") == "line 3, column 2: missing value; expected float32 (byte 10)");
+  CHECK(text("a,b\n1,2\n3,\n") ==
+        "line 3, column 2: missing value; expected float32, or load(path, fill=0) (byte 10)");
   CHECK(text("1,2\n3,x\n") == "line 2, column 2: 'x' does not read as float32 (byte 6)");
   CHECK(text("1,2\n3,4 5\n") == "line 2, column 2: '4 5' does not read as float32 (byte 6)");
   CHECK(text("1,2\n3\n") == "line 2: 1 columns; expected 2 as in the first row (byte 4)");
@@ -204,9 +205,11 @@ TEST_CASE("a file without a header gets names") {
   named.columns = {"a"};
   CHECK(failure_of([&] { read_csv_columns(path, named); }) ==
         "DataError: " + path + ": the file has no header and 2 columns, found 1 names");
-  CHECK(failure_of([&] { read_csv_columns(path, {}); }) ==
-        "DataError: " + path +
-            ": the file has no header, so no column can be named; name its 2 columns by columns=[…]");
+  CHECK(
+      failure_of([&] { read_csv_columns(path, {}); }) ==
+      "DataError: " + path +
+          ": the file has no header, so no column can be named; name its 2 columns by columns=[…], or choose by "
+          "place, as -1 for the last");
 }
 
 TEST_CASE("missing cells are refused or filled") {
@@ -267,15 +270,12 @@ TEST_CASE("cells that do not fit their column are told by line, column and name"
     return message.starts_with(start) ? message.substr(start.size()) : message;
   };
   CHECK(told("a\n1\nx\n") == "line 3, column 1: 'x' in 'a', a column of numbers; expected a number (byte 4)");
-  CHECK(
-      told("a;b\n1,5;2\n") ==
-      "line 2, column 1: '1,5' in 'a'; numbers are written with a decimal point and without commas (byte 4)");
-  for (const char* number : {"1,000", "12,345,678.5", "-1,5", "1,5"}) {
+  for (const char* number : {"1,000", "12,345,678.5"}) {
     INFO(number);
     CHECK(told(fmt::format("a,b\n\"{}\",2\n", number)).find("words={\"a\": […]} takes them as words") !=
           std::string::npos);
   }
-  told("a,b\n\"1,000\",2\n\"2,000\",\"3,5\"\n");
+  told("a,b\n\"1,000\",2\n\"2,000\",\"3,500\"\n");
   try {
     read_csv_columns(folder.file("bad.csv"), {});
     FAIL("is accepted");
@@ -294,17 +294,17 @@ TEST_CASE("cells that do not fit their column are told by line, column and name"
     CHECK(failure.diagnostics()[1].message.starts_with("line 3, column 1: missing value of 'a'"));
   }
   CsvOptions filled;
-  filled.fill = "mean";
+  filled.fill = "many";
   for (const char* text : {"a,b\n1,2\n,3\n", "a,b\n,3\n1,2\n"}) {
-    CHECK(told(text, filled) ==
-          "fill: 'mean' stands for the missing cells of 'a', a column of numbers; expected a number");
+    CHECK(
+        told(text, filled) ==
+        "fill: 'many' stands for the missing cells of 'a', a column of numbers; expected a number, mean or median");
   }
   CHECK(told("gr\xf6\xdf"
              "e,b\n1,2\n") == "line 1: the bytes are no UTF-8; save the file as UTF-8 (byte 2)");
   CHECK(told("a,b\nx\xff,2\n") == "line 2: the bytes are no UTF-8; save the file as UTF-8 (byte 5)");
-  CHECK(
-      told("a;b\n1;2\n1,5;3\n") ==
-      "line 3, column 1: '1,5' in 'a', a column of numbers; expected a number with a decimal point (byte 8)");
+  CHECK(told("a;b\n1.5;2\n1,5;3\n") ==
+        "line 3, column 1: '1,5' in 'a' has a decimal comma; decimal=\",\" reads it (byte 10)");
   CHECK(
       told("a\n9223372036854775808\n") ==
       "line 2, column 1: the integer 9223372036854775808 of 'a' is no value of int64; dtype= chooses another "

@@ -12,6 +12,7 @@
 #include "shell/script/builtins.h"
 #include "stdlib/catalog_doc.h"
 #include "stdlib/foreign_names.h"
+#include "stdlib/places_of_names.h"
 #include "tests/unit/shell/script_harness.h"
 
 namespace relish::testing {
@@ -55,6 +56,41 @@ TEST_CASE("every name of the program has a page", "[shell]") {
     CHECK(ran.error == "");
     CHECK(ran.output == "True\n");
   }
+}
+
+TEST_CASE("what stands in statements only or in functions only says what the other place has", "[shell]") {
+  Harness harness;
+  for (const Builtin& builtin : all_builtins()) {
+    INFO(builtin.name);
+    CHECK(!written_in_functions(builtin.name).empty());
+  }
+  CHECK(
+      harness.run("print(doc(\"key\"))").output ==
+      "key(seed)\n  A built-in of statements. In an R.function: make it a parameter, key: R.Tensor((2,), \"uint32\"), "
+      "and give it key(0).\n  manual: docs/language.md, Built-ins\n");
+  CHECK(harness.run("print(doc(\"match_cast\"))").output.find("In a statement: it stands in functions; ") !=
+        std::string::npos);
+  CHECK(harness.run("print(doc(\"T.float32\"))")
+            .output.starts_with(
+                "T.float32\n  A name of functions. In a statement: it stands in functions; write "
+                "tensor(x, \"float32\")"));
+  CHECK(
+      harness.run("R.match_cast(ones(2), 1)").error ==
+      "'R.match_cast' is not for statements; it stands in functions; a statement reads x.shape and x.dtype: assert "
+      "x.shape == (2, 3)");
+  CHECK(
+      harness.run("T.float32(3)").error ==
+      "'T.float32' is not for statements; it stands in functions; write tensor(x, \"float32\"), or float(x)");
+  CHECK(harness.run("T.other(3)").error ==
+        "'T.other' is not for statements; it stands in functions; expected an operator of R");
+  const auto in_function = [&](const std::string& call) {
+    return harness
+        .run("@R.function\ndef f(x: R.Tensor((2,), \"float32\")):\n    y = " + call + "\n    return x\n")
+        .error;
+  };
+  CHECK(in_function("sorted(x)") == "found the name 'sorted', which is not defined here; write R.sort(x)");
+  CHECK(in_function("key(0)").ends_with(
+      "; make it a parameter, key: R.Tensor((2,), \"uint32\"), and give it key(0)"));
 }
 
 TEST_CASE("pages are found by what is typed", "[shell]") {
