@@ -9,6 +9,7 @@
 
 #include "ir/printer/printer.h"
 #include "shell/script/unread_value.h"
+#include "support/interrupt.h"
 
 namespace relish {
 namespace {
@@ -105,13 +106,15 @@ void Finder::tensors(const Tensor& before, const Tensor& after, const std::strin
   if (identical(before, after)) return;
   std::int64_t count = 0, at = -1;
   double most = -1;
-  for (std::int64_t i = 0; i < before.size(); ++i) {
-    const double a = before.get_double(i), b = after.get_double(i);
-    if (a == b || (std::isnan(a) && std::isnan(b))) continue;
-    ++count;
-    const double difference = std::isnan(a - b) ? HUGE_VAL : std::abs(a - b);
-    if (difference > most) most = difference, at = i;
-  }
+  in_polled_parts(before.size(), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const double a = before.get_double(i), b = after.get_double(i);
+      if (a == b || (std::isnan(a) && std::isnan(b))) continue;
+      ++count;
+      const double difference = std::isnan(a - b) ? HUGE_VAL : std::abs(a - b);
+      if (difference > most) most = difference, at = i;
+    }
+  });
   if (at < 0) return change(name, before, after, "differs in bits only");
   std::vector<std::int64_t> index;
   std::int64_t rest = at;

@@ -75,9 +75,7 @@ void Workspace::run_each(const std::string& name, const std::string& text, std::
 }
 
 State Workspace::state_now() {
-  State now = script_.state_since(state());
-  now.origins = recorder_.all_origins();
-  return now;
+  return script_.state_since(state());
 }
 
 void Workspace::add_state(LogNode node, State now) {
@@ -118,7 +116,6 @@ bool Workspace::move_to(std::size_t node) {
   script_.go_to(state(), target);
   states_.set_present(target);
   recorder_.record().begin(target.names);
-  recorder_.set_origins(target.origins);
   return dropped;
 }
 
@@ -177,7 +174,7 @@ std::vector<std::string> Workspace::restore(const std::string& path) {
   script_.go_to(before, state());
   recorder_.set_input(std::max(recorder_.input(), restored.last_input + 1));
   recorder_.record().begin(state().names);
-  recorder_.set_origins(state().origins);
+  note_saved();
   recorder_.shown_values() = {};
   for (const auto& [input, value] : restored.shown) recorder_.shown_values().show(input, value);
   return std::move(restored.lost);

@@ -74,7 +74,8 @@ Outcome run_screen(const GoldenFile& file) {
   // pager.
   std::vector<std::string> variables;
   if (file.options.find("EDITOR") != std::string::npos) variables.push_back("EDITOR=sh edit.sh");
-  if (file.options.find("PAGER") != std::string::npos) variables.push_back("PAGER=sed -n 's/^/page: /p'");
+  variables.push_back(file.options.find("PAGER") == std::string::npos ? "PAGER="
+                                                                      : "PAGER=sed -n 's/^/page: /p'");
   TerminalProgram program(folder, {"repl", "--tier", "interp"},
                           {"xterm", narrow(columns), narrow(rows), variables});
   TerminalScreen screen(columns, rows);

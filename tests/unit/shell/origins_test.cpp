@@ -27,8 +27,8 @@ ModulePtr module_in(SessionHarness& session, const std::string& name = "M") {
 
 std::vector<std::string> stale_in(SessionHarness& session) {
   std::vector<std::string> names;
-  for (const OriginPtr& origin : session.workspace().origins().stale(*module_in(session)))
-    names.push_back(name_of(origin->function));
+  for (const GlobalFunction& function : stale_functions(*module_in(session)))
+    names.push_back(name_of(function));
   return names;
 }
 
@@ -91,7 +91,7 @@ TEST_CASE("what the line behind a transform tells is what is different in the te
       CHECK(found.added == expected.added);
       CHECK(found.replaced == expected.replaced);
       CHECK(found.removed == expected.removed);
-      const std::string line = transform_summary(call, session.workspace().origins());
+      const std::string line = transform_summary(call);
       for (const std::string& name : expected.removed) CHECK(line.find(name) != std::string::npos);
       CHECK((line == "no function changed") == (found.added.empty() && found.replaced.empty() &&
                                                 found.removed.empty() && stale_in(session).empty()));
