@@ -50,6 +50,7 @@ std::string keys_of_step(std::string text) {
                                                           {"<Alt-Left>", "\x1b[1;3D"},
                                                           {"<Shift-Left>", "\x1b[1;2D"},
                                                           {"<PageUp>", "\x1b[5~"},
+                                                          {"<PageDown>", "\x1b[6~"},
                                                           {"<F1>", "\x1bOP"},
                                                           {"<F5>", "\x1b[15~"},
                                                           {"<Shift-Tab>", "\x1b[Z"},

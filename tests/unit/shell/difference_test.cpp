@@ -13,6 +13,7 @@ using relish::testing::SessionHarness;
 namespace {
 
 using Json = nlohmann::json;
+using Lines = std::vector<std::string>;
 
 std::string header(const std::string& name) {
   return "    @R.function\n    def " + name + "(x: R.Tensor((4,), \"float32\")):\n";
@@ -129,6 +130,31 @@ TEST_CASE("values") {
   const ScriptValue b = ScriptValue::dict({{"b", tensor({3})}, {"c", tensor({2})}});
   CHECK(shown(difference_of(a, b, "p")) ==
         "+ p.c\n- p.w\n~ p.b: 1 of 1 elements differ, most at (0): 2 -> 3");
+}
+
+TEST_CASE("of much the counts are told first, and of many names the first") {
+  std::string before, after;
+  for (int i = 0; i < 30; ++i) after += header(fmt::format("f{}", i)) + "        return x\n";
+  Lines old = {"a0 = R.exp(x)"}, now = {"b0 = R.exp(x)"};
+  for (int i = 1; i < 20; ++i) {
+    old.push_back(fmt::format("a{} = R.abs(a{})", i, i - 1));
+    now.push_back(fmt::format("b{} = R.{}(b{})", i, i % 10 == 5 ? "sin" : "abs", i - 1));
+  }
+  const auto function_of = [&](const Lines& lines) {
+    std::string text = header("main");
+    for (const std::string& line : lines) text += "        " + line + "\n";
+    return text + "        return " + lines.back().substr(0, 3) + "\n";
+  };
+  const std::string open = "@I.ir_module\nclass M:\n";
+  start_language();
+  const Difference difference =
+      difference_of(ScriptValue(read_module("<a>", open + function_of(old))),
+                    ScriptValue(read_module("<b>", open + function_of(now) + after)), "M");
+  const std::string text = shown(difference);
+  CHECK(text.starts_with("30 added, 18 renamed, 1 changed in 2 places\n+ M.f0\n"));
+  CHECK(text.find("= M.main.a11 is now M.main.b11\n= M.main.a12 is now") == std::string::npos);
+  CHECK(text.find("\n= and 6 more names; --json has all\n~ M.main\n") != std::string::npos);
+  CHECK(Json::parse(json_text(difference))["renamed"].size() == 18);
 }
 
 TEST_CASE("as JSON") {

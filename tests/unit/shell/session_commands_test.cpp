@@ -181,6 +181,24 @@ TEST_CASE("what is longer than the screen goes to the pager, which is less unles
   begin_paging(0);
 }
 
+TEST_CASE("a large tensor says what all of it is like, and a job what it came to") {
+  SessionHarness session;
+  CHECK(session("arange(1000)").starts_with("int64 (1000,)\n[  0,"));
+  CHECK(session("arange(2000)").starts_with("int64 (2000,)  mean 999.5  std 577.35  min 0  max 1999  |"));
+  CHECK(session("print(arange(2000))").starts_with("int64 (2000,)\n"));
+  session(
+      "@I.ir_module\nclass Line:\n    @R.function\n    def main(x: R.Tensor((4, 2), \"float32\"), w: "
+      "R.Tensor((2, 1), \"float32\")):\n        y = R.matmul(x, w)\n        return y\n"
+      "x = ones((8, 2)); y = ones((8, 1))");
+  const std::string told = session(
+      ":train Line.main --data (x,y) --loss mse --optimizer sgd(lr=0.1) --epochs 1 --run-dir None");
+  INFO(told);
+  CHECK(told.find("params      w float32 (2, 1)\n") != std::string::npos);
+  CHECK(told.find("status      finished") != std::string::npos);
+  CHECK(told.find("[[") == std::string::npos);
+  CHECK(session("_[\"params\"][\"w\"].shape") == "(2, 1)\n");
+}
+
 TEST_CASE("what a session has in no file is there for the next one") {
   const testing::TemporaryFolder folder;
   const char* before = std::getenv("XDG_STATE_HOME");
