@@ -190,8 +190,10 @@ TEST_CASE("a large tensor says what all of it is like, and a job what it came to
       "@I.ir_module\nclass Line:\n    @R.function\n    def main(x: R.Tensor((4, 2), \"float32\"), w: "
       "R.Tensor((2, 1), \"float32\")):\n        y = R.matmul(x, w)\n        return y\n"
       "x = ones((8, 2)); y = ones((8, 1))");
+  const testing::TemporaryFolder folder;
   const std::string told = session(
-      ":train Line.main --data (x,y) --loss mse --optimizer sgd(lr=0.1) --epochs 1 --run-dir None");
+      ":train Line.main --data (x,y) --loss mse --optimizer sgd(lr=0.1) --epochs 1 --run-dir " +
+      folder.file("run"));
   INFO(told);
   CHECK(told.find("params      w float32 (2, 1)\n") != std::string::npos);
   CHECK(told.find("status      finished") != std::string::npos);
