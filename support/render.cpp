@@ -251,7 +251,8 @@ std::string render_within(std::size_t terminal_columns, std::span<const Diagnost
   std::string out;
   const Palette& colors = options.color ? color_palette : plain_palette;
   std::size_t shown = std::min(options.limit, diagnostics.size());
-  for (const Diagnostic& diagnostic : diagnostics.first(shown)) render_one(out, diagnostic, sources, colors, columns);
+  for (const Diagnostic& diagnostic : diagnostics.first(shown))
+    render_one(out, diagnostic, sources, colors, columns);
   std::size_t more_errors = 0;
   std::size_t more_warnings = 0;
   for (const Diagnostic& diagnostic : diagnostics.subspan(shown)) {

@@ -1,5 +1,5 @@
-// Diagnostics for a terminal of so many columns: source lines are cut around the fault so that the marks stand
-// below it. Of a wide one lines are as long as everywhere.
+// Diagnostics for a terminal of so many columns: source lines are cut around the fault so that the marks
+// stand below it. Of a wide one lines are as long as everywhere.
 #pragma once
 
 #include <cstddef>

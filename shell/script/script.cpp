@@ -58,7 +58,7 @@ void Script::run(std::uint32_t file) {
     ReadResult read =
         read_script(file, reading_options(), warnings, options_.interactive ? &has_only_holes : nullptr);
     session_.report(warnings);
-    holes_told_ = read.holes.empty() ? std::vector<Diagnostic>() : warnings;
+    unfinished_modules().begin_text(read.holes, warnings);
     const Namespaces namespaces_before = std::exchange(namespaces_, std::move(read.namespaces));
     text_links_ = std::move(read.linked);
     const std::set<std::string> constants = std::move(read.constants.names);
@@ -87,21 +87,11 @@ void Script::run(std::uint32_t file) {
         forget_undeclared();
         throw;
       }
-      note_holes(statements[i], read.holes);
+      unfinished_modules().note_bound(statements[i], environment_);
       progress_.end = std::max(progress_.end, statements[i].whole.end);
       if (options_.observer) options_.observer->finished(progress_.end);
     }
   });
-}
-
-// A module with holes was bound.
-void Script::note_holes(const ast::Statement& statement, const std::vector<HoleReport>& holes) {
-  const auto* declared = statement.as<ast::DeclareModule>();
-  std::vector<HoleReport> own;
-  for (const HoleReport& hole : holes)
-    if (declared && statement.whole.begin <= hole.span.begin && hole.span.end <= statement.whole.end)
-      own.push_back(hole);
-  if (!own.empty()) unfinished_modules().add(*environment_.find(declared->module->name)->as<ModulePtr>(), own);
 }
 
 // What a statement that fails or is stopped leaves behind is noted. One without parts leaves nothing but when

@@ -30,8 +30,6 @@ class Script final : public ScriptCalls {
     std::uint64_t draws = 0;
   };
   const Progress& progress() const { return progress_; }
-  // What was said of the holes of the last text, which ran all the same.
-  const std::vector<Diagnostic>& holes_told() const { return holes_told_; }
   // The value of an expression's text.
   ScriptValue evaluate(std::uint32_t file);
   // The value of a constant's expression, whose names are literals.
@@ -52,7 +50,6 @@ class Script final : public ScriptCalls {
   bool in_function() const { return frame_ && frame_->function; }
   Flow run_statement(const ast::Statement& statement);
   void run_noted(const ast::Statement& statement, const std::set<std::string>& constants);
-  void note_holes(const ast::Statement& statement, const std::vector<HoleReport>& holes);
   Flow execute(const ast::Statement& statement);
   Flow execute(const ast::Block& block);
   void execute_assignment(const ast::Assignment& assignment);
@@ -73,7 +70,6 @@ class Script final : public ScriptCalls {
   std::size_t begin_functions(const ast::Block& statements, std::size_t begin);
 
   Progress progress_;
-  std::vector<Diagnostic> holes_told_;
   // Declared by the text that is running: they may call each other.
   std::vector<GlobalFunction> text_functions_;
   std::set<std::string> declared_;                 // of these

@@ -160,12 +160,11 @@ ReadOptions ScriptState::reading_options() {
     const bool module = kind_name(value) == "module";
     if (module) {
       options.session_modules.push_back(name);
-      options.session_loads.emplace_back(name,
-                                         [this, name] {
-                                           const ModulePtr loaded = *environment_.find(name)->as<ModulePtr>();
-                                           unfinished_modules().refuse(loaded, {});
-                                           return loaded;
-                                         });
+      options.session_loads.emplace_back(name, [this, name] {
+        const ModulePtr loaded = *environment_.find(name)->as<ModulePtr>();
+        unfinished_modules().refuse(loaded, {});
+        return loaded;
+      });
     }
     if (value.is_unread()) {
       const bool is_declared =

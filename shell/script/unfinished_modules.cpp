@@ -11,6 +11,10 @@
 
 namespace relish {
 
+static bool stands_in(const HoleReport& hole, const ast::Statement& statement) {
+  return statement.whole.begin <= hole.span.begin && hole.span.end <= statement.whole.end;
+}
+
 bool has_only_holes(const ReadResult& read, const std::vector<Diagnostic>& diagnostics) {
   if (read.holes.empty()) return false;
   const bool others = std::any_of(diagnostics.begin(), diagnostics.end(), [](const Diagnostic& each) {
@@ -19,8 +23,7 @@ bool has_only_holes(const ReadResult& read, const std::vector<Diagnostic>& diagn
   if (others) return false;
   return std::all_of(read.holes.begin(), read.holes.end(), [&](const HoleReport& hole) {
     return std::any_of(read.script.begin(), read.script.end(), [&](const ast::Statement& statement) {
-      return statement.as<ast::DeclareModule>() && statement.whole.begin <= hole.span.begin &&
-             hole.span.end <= statement.whole.end;
+      return statement.as<ast::DeclareModule>() && stands_in(hole, statement);
     });
   });
 }
@@ -43,8 +46,20 @@ UnfinishedModules& unfinished_modules() {
   return all;
 }
 
-void UnfinishedModules::add(const ModulePtr& module, const std::vector<HoleReport>& holes) {
-  holes_[module] = holes;
+void UnfinishedModules::begin_text(const std::vector<HoleReport>& holes,
+                                   const std::vector<Diagnostic>& told) {
+  of_text_ = holes;
+  told_ = holes.empty() ? std::vector<Diagnostic>() : told;
+}
+
+void UnfinishedModules::note_bound(const ast::Statement& statement, const Environment& environment) {
+  const auto* declared = of_text_.empty() ? nullptr : statement.as<ast::DeclareModule>();
+  if (!declared) return;
+  std::vector<HoleReport> own;
+  for (const HoleReport& hole : of_text_)
+    if (stands_in(hole, statement)) own.push_back(hole);
+  const ScriptValue* bound = own.empty() ? nullptr : environment.find(declared->module->name);
+  if (const auto* module = bound ? bound->as<ModulePtr>() : nullptr) holes_[*module] = std::move(own);
 }
 
 void UnfinishedModules::refuse(const ModulePtr& module, Span span) const {
@@ -55,14 +70,14 @@ void UnfinishedModules::refuse(const ModulePtr& module, Span span) const {
   diagnostic.id = "hole.run";
   diagnostic.span = span;
   const std::vector<HoleReport>& holes = found->second;
-  diagnostic.message =
-      fmt::format("{} has the hole '?{}'{}; expected a module without holes", module->name,
-                  printable(holes.front().name),
-                  holes.size() == 1 ? "" : fmt::format(" and {} more", holes.size() - 1));
+  diagnostic.message = fmt::format("{} has the hole '?{}'{}; expected a module without holes", module->name,
+                                   printable(holes.front().name),
+                                   holes.size() == 1 ? "" : fmt::format(" and {} more", holes.size() - 1));
   for (const HoleReport& hole : holes)
-    diagnostic.note(hole.span, hole.candidates.empty()
-                                   ? fmt::format("'?{}' is to be written", printable(hole.name))
-                                   : fmt::format("'?{}' may be '{}'", printable(hole.name), hole.candidates.front()));
+    diagnostic.note(hole.span,
+                    hole.candidates.empty()
+                        ? fmt::format("'?{}' is to be written", printable(hole.name))
+                        : fmt::format("'?{}' may be '{}'", printable(hole.name), hole.candidates.front()));
   throw Failure(std::move(diagnostic));
 }
 

@@ -99,6 +99,14 @@ void Finder::modules(const Module& before, const Module& after, std::string_view
   }
 }
 
+// With as many digits as its dtype tells apart.
+std::string element_text(const Tensor& tensor, std::int64_t at) {
+  const double value = tensor.get_double(at);
+  return tensor.dtype() == DType::Float64 || !is_float(tensor.dtype())
+             ? fmt::format("{}", value)
+             : fmt::format("{}", static_cast<float>(value));
+}
+
 void Finder::tensors(const Tensor& before, const Tensor& after, const std::string& name) {
   if (before.same_storage(after) && before.shape() == after.shape()) return;
   if (before.dtype() != after.dtype() || before.shape() != after.shape())
@@ -124,7 +132,7 @@ void Finder::tensors(const Tensor& before, const Tensor& after, const std::strin
   }
   change(name, before, after,
          fmt::format("{} of {} elements differ, most at ({}): {} -> {}", count, before.size(),
-                     fmt::join(index, ", "), before.get_double(at), after.get_double(at)));
+                     fmt::join(index, ", "), element_text(before, at), element_text(after, at)));
 }
 
 void Finder::change(const std::string& name, const ScriptValue& before, const ScriptValue& after,

@@ -29,7 +29,7 @@ std::string lists_of(const Difference& difference) {
 }
 
 // How much there is of each, in front of a text that is longer than one sees at once.
-std::string counts_of(const Difference& difference) {
+std::string counts_text(const Difference& difference) {
   std::size_t hunks = 0;
   for (const Change& change : difference.changed) hunks += change.hunks.size();
   std::vector<std::string> parts;
@@ -54,7 +54,8 @@ std::string text_of_all(const Difference& difference,
     for (const Hunk& hunk : change.hunks) text += hunk_text(hunk);
   }
   if (text.empty()) return "no difference";
-  if (std::count(text.begin(), text.end(), '\n') > most_without_counts) text.insert(0, counts_of(difference));
+  if (std::count(text.begin(), text.end(), '\n') > most_without_counts)
+    text.insert(0, counts_text(difference));
   text.pop_back();
   return text;
 }

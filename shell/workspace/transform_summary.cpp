@@ -28,7 +28,8 @@ std::string transform_summary(const TransformCall& call) {
   std::vector<std::string> stale;
   for (const GlobalFunction& function : stale_functions(*call.after)) {
     const OriginPtr origin = origin_of(function);
-    stale.push_back(fmt::format("{} (made from {} in [{}])", name_of(function), origin->source, origin->input));
+    stale.push_back(
+        fmt::format("{} (made from {} in [{}])", name_of(function), origin->source, origin->input));
   }
   std::string line;
   add_list(line, "+", changes.added);

@@ -74,9 +74,6 @@ class Workspace {
 
   // The statements on the way to the present state, with what was shown on it.
   SessionText statements() const;
-  // States that came since all of them were written to a file, or read from one.
-  std::size_t unsaved_states() const { return log().size() - saved_states_; }
-  void note_saved() { saved_states_ = log().size(); }
 
   // The calls of transforms whose results the last input bound, by the names that they were bound to.
   const std::vector<std::pair<std::string, TransformCall>>& transforms() const { return bound_transforms_; }
@@ -94,7 +91,6 @@ class Workspace {
   Script script_;
   FileChanges files_;
   bool running_ = false;
-  std::size_t saved_states_ = 1;  // the start
   Proposal proposal_;
   std::vector<std::pair<std::string, TransformCall>> bound_transforms_;
 };

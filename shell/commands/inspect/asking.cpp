@@ -24,8 +24,8 @@ namespace {
 // X as the user wrote it, with what it is.
 struct Asked {
   std::string text, root;
-  std::optional<ScriptValue> value;        // none: nothing is bound to it
-  std::string binding;                     // `y` of M.main.y, a binding of the function that `value` is then
+  std::optional<ScriptValue> value;  // none: nothing is bound to it
+  std::string binding;               // `y` of M.main.y, a binding of the function that `value` is then
   std::size_t node = 0;              // the state that it is of: the present one, or that of M@12
 };
 
@@ -292,7 +292,8 @@ ScriptValue run_info(Invocation& invocation) {
   if (const auto* module = asked.value->as<ModulePtr>()) {
     for (const GlobalFunction& function : stale_functions(**module)) {
       const OriginPtr origin = origin_of(function);
-      text += fmt::format("\nstale: {} (made from {} in [{}])", name_of(function), origin->source, origin->input);
+      text +=
+          fmt::format("\nstale: {} (made from {} in [{}])", name_of(function), origin->source, origin->input);
     }
   }
   if (const std::uint64_t bytes = held_bytes(*asked.value); bytes > 0) text += "\n" + counted(bytes, "byte");

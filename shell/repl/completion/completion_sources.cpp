@@ -68,9 +68,9 @@ FunctionReference function_named(const Workspace& workspace, std::string_view te
   const std::size_t dot = text.find('.');
   const std::string_view root = text.substr(0, dot);
   const std::size_t sign = root.find('@');
-  const ScriptValue* value = sign == std::string_view::npos
-                                 ? bound_to(workspace, root)
-                                 : bound_in(workspace, root.substr(0, sign), std::string(root.substr(sign + 1)));
+  const ScriptValue* value = sign == std::string_view::npos ? bound_to(workspace, root)
+                                                            : bound_in(workspace, root.substr(0, sign),
+                                                                       std::string(root.substr(sign + 1)));
   if (!value) return {};
   if (const auto* reference = value->as<FunctionReference>()) return *reference;
   const auto* module = value->as<ModulePtr>();

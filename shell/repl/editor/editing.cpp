@@ -5,11 +5,11 @@
 #include <string_view>
 #include <utility>
 
+#include "shell/program/terminal_width.h"
 #include "shell/repl/editor/menu.h"
 #include "shell/repl/editor/screen.h"
 #include "shell/repl/editor/search_line.h"
 #include "shell/repl/editor/terminal_keys.h"
-#include "shell/program/terminal_width.h"
 #include "support/interrupt.h"
 #include "support/lines.h"
 
@@ -63,32 +63,32 @@ void Editing::replace(const EditedText& by) {
 // A short text is read at every key, a longer one when nobody types.
 void Editing::look_for_faults(const EditedText& text, bool resting) {
   if (searches) {
-    faults.clear();
+    faults.found.clear();
     return;
   }
-  if (text.text == checked && (faults_known || !resting)) return;
-  if (text.text != checked) faults = carried_faults(faults, checked, text.text);
-  checked = text.text;
-  faults_known = false;
+  if (text.text == faults.text && (faults.known || !resting)) return;
+  if (text.text != faults.text) faults.found = carried_faults(faults.found, faults.text, text.text);
+  faults.text = text.text;
+  faults.known = false;
   if (!resting && text.text.size() > most_bytes_at_once) return;
   auto found = questions.faults(
       text.text, [] { return interrupt_flag.load(std::memory_order_relaxed) == 0 && !keys_wait(); });
   if (!found) return;
-  faults = std::move(*found);
-  faults_known = true;
+  faults.found = std::move(*found);
+  faults.known = true;
 }
 
 void Editing::rest() {
-  if (faults_known) return;
-  const bool any_before = !faults.empty();
+  if (faults.known) return;
+  const bool any_before = !faults.found.empty();
   look_for_faults(now(), true);
-  if (faults_known && (any_before || !faults.empty())) draw();
+  if (faults.known && (any_before || !faults.found.empty())) draw();
 }
 
 std::vector<std::string> Editing::below(const EditedText& text, const std::vector<InputFault>& shown,
                                         std::size_t columns) const {
-  std::vector<std::string> lines = menu_lines(menu, menu_begin);
-  if (menu.empty()) {
+  std::vector<std::string> lines = menu_lines(menu.candidates, menu.begin);
+  if (menu.candidates.empty()) {
     if (const std::string fault = fault_line(shown, text.text, text.cursor); !fault.empty()) {
       const std::string rows = wrapped(fault, columns);
       for (std::size_t at = 0; at < rows.size() && lines.size() < most_fault_rows;
@@ -116,7 +116,7 @@ void Editing::draw(bool last) {
   view.colors = colors;
   if (!last) {
     look_for_faults(text, false);
-    const std::vector<InputFault> shown = shown_faults(faults, text.text, text.cursor);
+    const std::vector<InputFault> shown = shown_faults(faults.found, text.text, text.cursor);
     for (const InputFault& fault : shown) view.faults.emplace_back(fault.begin, fault.end);
     view.below = below(text, shown, size.columns);
     if (search) view.below.insert(view.below.begin(), *search);
@@ -149,9 +149,9 @@ int Editing::read_character(EditLine* editor, wchar_t* character) {
       self.left_block = self.block;
       return -1;
     }
-    if (!self.menu_asked) self.menu.clear();
-    self.menu_asked = false;
-    if (event == KeyEvent::Interrupted) self.interrupted = true;
+    if (!self.menu.asked) self.menu.candidates.clear();
+    self.menu.asked = false;
+    if (event == KeyEvent::Interrupted) self.ends.interrupted = true;
     if (event != KeyEvent::Character) return event == KeyEvent::End ? 0 : -1;
     self.take(*character);
   }

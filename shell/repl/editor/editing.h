@@ -29,20 +29,26 @@ struct Editing {
   std::string prompt, next_prompt, fill, result;
   std::optional<EditedText> left;  // when the session was woken
   std::string left_block;
-  bool interrupted = false, dropped = false, accepted = false;
+  struct Ends {
+    bool interrupted = false, dropped = false, accepted = false;
+  } ends;                     // how the reading ends
   std::size_t drawn_row = 0;  // of the cursor, as it was drawn
   EditHistory changes;
   std::size_t recalled_at = 0;  // in `inputs`; its size for what is typed
   std::string typed;            // before an input was recalled
   std::string block;            // as it was pasted or recalled: one Enter runs it
   std::string cut;
-  std::vector<Candidate> menu;
-  std::size_t menu_begin = 0;
-  bool menu_asked = false;         // by the last key
-  std::vector<InputFault> faults;  // of `checked`
-  std::string checked;
-  bool faults_known = true;  // of what stands there now
-  bool in_key = false;       // the keys so far may be the beginning of one that has several
+  struct Menu {
+    std::vector<Candidate> candidates;
+    std::size_t begin = 0;
+    bool asked = false;  // by the last key
+  } menu;
+  struct Faults {
+    std::vector<InputFault> found;
+    std::string text;   // that they are of
+    bool known = true;  // of what stands there now
+  } faults;
+  bool in_key = false;  // the keys so far may be the beginning of one that has several
   KeySequences sequences;
   bool searched = false;  // among earlier inputs
   bool searches = false;  // now

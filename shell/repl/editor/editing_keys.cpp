@@ -16,7 +16,7 @@ unsigned char take_paste(EditLine* editor, int) {
   Editing& self = Editing::of(editor);
   std::string text;
   const KeyEvent event = read_paste(text, [&] { self.redraw(); });
-  if (event == KeyEvent::Interrupted) self.interrupted = true;
+  if (event == KeyEvent::Interrupted) self.ends.interrupted = true;
   if (event != KeyEvent::Character) return CC_EOF;
   self.insert(text);
   self.block = self.now().text;
@@ -46,7 +46,7 @@ unsigned char end_or_delete(EditLine* editor, int) {
     el_deletestr(editor, 1);
     return CC_NORM;
   }
-  self.dropped = !text.text.empty();
+  self.ends.dropped = !text.text.empty();
   return CC_EOF;
 }
 
@@ -56,9 +56,9 @@ bool inside_arriving_block(const Editing& self) {
   const LineInfoW* line = el_wline(self.editor);
   const std::wstring_view text(line->buffer, static_cast<std::size_t>(line->lastchar - line->buffer));
   const std::size_t first_end = text.find(L'\n');
-  const bool opens =
-      !text.empty() && (text.front() == L'@' || (first_end != std::wstring_view::npos && first_end > 0 &&
-                                                 text[first_end - 1] == L':'));
+  const bool opens = !text.empty() &&
+                     (text.front() == L'@' ||
+                      (first_end != std::wstring_view::npos && first_end > 0 && text[first_end - 1] == L':'));
   const std::size_t last = text.rfind(L'\n');
   const std::wstring_view row = last == std::wstring_view::npos ? text : text.substr(last + 1);
   return opens && row.find_first_not_of(L' ') != std::wstring_view::npos;
@@ -91,7 +91,7 @@ unsigned char press_enter(EditLine* editor, int) {
       self.searched && std::find(self.inputs.begin(), self.inputs.end(), here.text) != self.inputs.end();
   const bool whole_block = found || (!self.block.empty() && here.text == self.block);
   if (missing == Missing::Nothing || (missing == Missing::BlankLine && whole_block)) {
-    self.accepted = true;
+    self.ends.accepted = true;
     self.result = here.text;
     return CC_NEWLINE;
   }
@@ -228,9 +228,10 @@ unsigned char complete_word(EditLine* editor, int) {
     self.insert("    ");
     return CC_NORM;
   }
-  if (!self.menu.empty()) {
-    self.menu_begin = self.menu_begin + menu_rows < self.menu.size() ? self.menu_begin + menu_rows : 0;
-    self.menu_asked = true;
+  if (!self.menu.candidates.empty()) {
+    self.menu.begin =
+        self.menu.begin + menu_rows < self.menu.candidates.size() ? self.menu.begin + menu_rows : 0;
+    self.menu.asked = true;
     return CC_NORM;
   }
   Completions found = self.questions.complete(before);
@@ -243,9 +244,9 @@ unsigned char complete_word(EditLine* editor, int) {
   const std::string more = common_continuation(found);
   self.insert(more);
   if (more.empty() && found.candidates.size() > 1) {
-    self.menu = std::move(found.candidates);
-    self.menu_begin = 0;
-    self.menu_asked = true;
+    self.menu.candidates = std::move(found.candidates);
+    self.menu.begin = 0;
+    self.menu.asked = true;
   }
   return CC_NORM;
 }

@@ -59,7 +59,7 @@ Editor::Event ScreenEditor::read(const std::string& prompt, std::string& line, b
   self.prompt = prompt;
   const std::size_t place = prompt.size() - std::min(prompt.size(), prompt_end.size());
   self.next_prompt = std::string(place, ' ') + std::string(open_prompt_end);
-  self.interrupted = self.dropped = self.accepted = self.searched = false;
+  self.ends.interrupted = self.ends.dropped = self.ends.accepted = self.searched = false;
   // Whoever had the terminal meanwhile, an editor or a shell, may have left it in another mode.
   mark_pastes(true);
   self.drawn_row = 0;
@@ -67,10 +67,10 @@ Editor::Event ScreenEditor::read(const std::string& prompt, std::string& line, b
   self.changes.begin({});
   self.recalled_at = self.inputs.size();
   self.block.clear();
-  self.menu.clear();
-  self.faults.clear();
-  self.checked.clear();
-  self.faults_known = true;
+  self.menu.candidates.clear();
+  self.faults.found.clear();
+  self.faults.text.clear();
+  self.faults.known = true;
   if (!self.fill.empty() || self.left) el_push(self.editor, fill_key);
   int count = 0;
   el_gets(self.editor, &count);
@@ -80,10 +80,10 @@ Editor::Event ScreenEditor::read(const std::string& prompt, std::string& line, b
     write_terminal(self.drawn_row > 0 ? fmt::format("\r\x1b[{}A\x1b[J", self.drawn_row) : "\r\x1b[J");
     return Event::Woken;
   }
-  const bool ended = !self.accepted && !self.interrupted && !self.dropped;
+  const bool ended = !self.ends.accepted && !self.ends.interrupted && !self.ends.dropped;
   self.draw(true);
-  if (self.interrupted) return Event::Interrupt;
-  if (self.dropped) return Event::Drop;
+  if (self.ends.interrupted) return Event::Interrupt;
+  if (self.ends.dropped) return Event::Drop;
   if (ended) return Event::EndOfInput;
   write_terminal("\r\n");
   line = std::move(self.result);

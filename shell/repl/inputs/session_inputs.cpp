@@ -17,6 +17,7 @@
 #include "shell/repl/inputs/session_help.h"
 #include "shell/repl/inputs/session_saving.h"
 #include "shell/repl/inputs/text_end.h"
+#include "shell/script/unfinished_modules.h"
 #include "shell/workspace/saved/archive_lines.h"
 #include "shell/workspace/transform_summary.h"
 #include "support/atomic_file.h"
@@ -143,7 +144,8 @@ bool SessionInputs::run(const std::string& name, const std::string& text) {
   };
   try {
     const bool goes_on = run_inputs(name, text);
-    if (text.starts_with('@') && !script().holes_told().empty()) propose(script().holes_told());
+    const std::vector<Diagnostic>& holes = unfinished_modules().told();
+    if (text.starts_with('@') && !holes.empty()) propose(holes);
     return goes_on;
   } catch (const Failure& failure) {
     propose(failure.diagnostics());

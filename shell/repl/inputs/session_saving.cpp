@@ -91,14 +91,14 @@ void save_session(Session& session, Workspace& workspace, std::string path) {
   workspace.settle();
   if (path.ends_with(archive_ending)) {
     save_archive(session, workspace, path, overwrite);
-    return workspace.note_saved();
+    return workspace.log().note_saved();
   }
   const SessionText statements = workspace.statements();
   const std::size_t files = statements.save(path, heading_of(workspace), overwrite);
   session.print(
       fmt::format("saved {} inputs in {}{}", statements.inputs(), path,
                   files == 0 ? "" : fmt::format(", and {} of values beside it", counted(files, "file"))));
-  workspace.note_saved();
+  workspace.log().note_saved();
   if (statements.has_stopped()) {
     session.print(
         "a statement that stopped in the middle stands there as a comment, and behind it the values that it "
@@ -106,12 +106,12 @@ void save_session(Session& session, Workspace& workspace, std::string path) {
   }
   if (!statements.unwritten().empty()) {
     session.print(fmt::format("no text says the values of {}, which are left out",
-                               fmt::join(statements.unwritten(), ", ")));
+                              fmt::join(statements.unwritten(), ", ")));
   }
 }
 
 std::string keep_left_session(Workspace& workspace) {
-  const std::size_t unsaved = workspace.unsaved_states();
+  const std::size_t unsaved = workspace.log().unsaved();
   if (unsaved == 0) return {};
   // What ends the session waits for this.
   const InterruptShield keeping;

@@ -292,12 +292,13 @@ ModulePtr ArchiveValues::add_origins(std::size_t number) {
     if (!function) damaged(fmt::format("the function '{}'", printable(name)));
     const auto line = lines.extract(name);
     if (line.empty()) return *function;
-    const OriginPtr origin = read_origin(line.mapped(), [&](std::size_t module_number, const std::string& source) {
-      if (module_number == number) return settled(source);
-      const GlobalFunction* found = module(module_number)->find(source);
-      if (!found) damaged(fmt::format("the function '{}'", printable(source)));
-      return *found;
-    });
+    const OriginPtr origin =
+        read_origin(line.mapped(), [&](std::size_t module_number, const std::string& source) {
+          if (module_number == number) return settled(source);
+          const GlobalFunction* found = module(module_number)->find(source);
+          if (!found) damaged(fmt::format("the function '{}'", printable(source)));
+          return *found;
+        });
     told.set(with_origin(*told.find(name), origin));
     return *told.find(name);
   };

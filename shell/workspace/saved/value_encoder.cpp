@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "ir/printer/printer.h"
-#include "shell/script/unread_value.h"
 #include "shell/script/unfinished_modules.h"
+#include "shell/script/unread_value.h"
 #include "shell/workspace/saved/archive_lines.h"
 #include "shell/workspace/value_statement.h"
 #include "support/interrupt.h"

@@ -123,6 +123,8 @@ TEST_CASE("values") {
   CHECK(difference_of(tensor({1, 2, 3}), tensor({1, 2, 3}), "t").equal());
   CHECK(shown(difference_of(tensor({1, 2, 3}), tensor({1, 2.5, 2}), "t")) ==
         "~ t: 2 of 3 elements differ, most at (2): 3 -> 2");
+  CHECK(shown(difference_of(tensor({0.1f}), tensor({1e30f}), "t")) ==
+        "~ t: 1 of 1 elements differ, most at (0): 0.1 -> 1e+30");
   CHECK(shown(difference_of(tensor({0.0f}), tensor({-0.0f}), "t")) == "~ t: differs in bits only");
   CHECK(shown(difference_of(tensor({1}), tensor({1, 2}), "t")) ==
         "~ t\n  line 1\n  - a tensor float32 (1,)\n  + a tensor float32 (2,)");

@@ -154,8 +154,13 @@ class GoldenTransforms {
       }
       ++worked_;
       ++worked_by_[transform.name];
-      TransformCall told{std::string(transform.name), function, command.subject == Subject::Module, false,
-                         std::nullopt, module, after};
+      TransformCall told{std::string(transform.name),
+                         function,
+                         command.subject == Subject::Module,
+                         false,
+                         std::nullopt,
+                         module,
+                         after};
       if (!told.whole_module && told.function.empty()) told.function = default_function_or_none(*module);
       told.after = with_origins(told, 1);
       check_changes(path, told);

@@ -28,15 +28,16 @@ TEST_CASE("a module with holes is bound, prints and compares, and nothing runs i
   CHECK(session("M").find("h = R.matmul(x, ?weights, out_dtype=None)") != std::string::npos);
   CHECK(session("M == M") == "True\n");
   CHECK(session(":vars module") == "M  module    module of 2 functions  [1]\n");
-  for (const char* use : {"M.layer(x, w)", "M.main(x, w)", ":gradient M.main", "N = legalize(M)", ":time M.main",
-                          "f = M.main\nf(x, w)", ":fuse M"}) {
+  for (const char* use : {"M.layer(x, w)", "M.main(x, w)", ":gradient M.main", "N = legalize(M)",
+                          ":time M.main", "f = M.main\nf(x, w)", ":fuse M"}) {
     INFO(use);
     CHECK(session(use).ends_with(refusal));
   }
   // Functions of other texts do not take it in.
-  CHECK(session("@R.function\ndef g(x: R.Tensor((2, 3), \"float32\"), w: R.Tensor((3, 4), \"float32\")):\n    "
-                "y = M.layer(x, w)\n    return y\n")
-            .starts_with("TypeError: M has the hole"));
+  CHECK(
+      session("@R.function\ndef g(x: R.Tensor((2, 3), \"float32\"), w: R.Tensor((3, 4), \"float32\")):\n    "
+              "y = M.layer(x, w)\n    return y\n")
+          .starts_with("TypeError: M has the hole"));
   // What is proposed is in the line, and fills it.
   session(with_hole);
   session(":fix");
@@ -57,7 +58,8 @@ TEST_CASE("a module with holes stands in the statements of a saved session") {
   session(with_hole);
   session("n = 4");
   CHECK(session(":save " + folder.file("s.relish")).starts_with("saved 2 inputs"));
-  CHECK(session(":save " + folder.file("s.rxs")).ends_with("no text says the values of M, which are left out\n"));
+  CHECK(session(":save " + folder.file("s.rxs"))
+            .ends_with("no text says the values of M, which are left out\n"));
   SessionHarness again;
   again(":load " + folder.file("s.relish"));
   CHECK(again("n") == "4\n");

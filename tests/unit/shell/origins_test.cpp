@@ -144,3 +144,49 @@ TEST_CASE("what was made from something stale is stale, and made anew behind it"
   CHECK(stale_in(session).empty());
   CHECK(module_in(session)->function("main_loss_adjoint")->params.size() == 3);
 }
+
+TEST_CASE("a function carries where it comes from, which no text shows") {
+  SessionHarness session;
+  session(two_functions);
+  session("M = gradient(M.main, wrt=[\"x\"])");
+  const ModulePtr made = module_in(session);
+  CHECK(origin_of(*made->find("main")) == nullptr);
+  const OriginPtr origin = origin_of(*made->find("main_adjoint"));
+  REQUIRE(origin);
+  CHECK(origin->command == "gradient");
+  CHECK(origin->options == "wrt=[\"x\"]");
+  CHECK(origin->source == "main");
+  CHECK(GlobalFunction(origin->source_function) == *made->find("main"));
+  CHECK(origin->input == 2);
+  Module without = *made;
+  without.set(with_origin(*made->find("main_adjoint"), nullptr));
+  CHECK(print(without) == print(*made));
+  CHECK(is_same_function(*without.find("main_adjoint"), *made->find("main_adjoint")));
+  // It goes where the function goes, and names the function's source as it is in the module.
+  session("xs = [M]");
+  session("N = fuse(legalize(xs[0]))");
+  const OriginPtr later = origin_of(*module_in(session, "N")->find("main_adjoint"));
+  REQUIRE(later);
+  CHECK(later->input == 2);
+  CHECK(GlobalFunction(later->source_function) == *module_in(session, "N")->find("main"));
+  // What was made from something made: from the one that says so itself.
+  session("A = append_loss(N.other, loss=\"mse\")");
+  session("A = gradient(A.other_loss)");
+  const ModulePtr both = module_in(session, "A");
+  CHECK(GlobalFunction(origin_of(*both->find("other_loss_adjoint"))->source_function) ==
+        *both->find("other_loss"));
+  CHECK(origin_of(*both->find("other_loss"))->command == "append_loss");
+}
+
+TEST_CASE("a state that is made again has functions of the same origin") {
+  SessionHarness session;
+  session(two_functions);
+  session("M = gradient(M.main, wrt=[\"x\"])");
+  session("M = bind_params(M.main, set={\"w\": ones((2,))})");
+  session("t = zeros((1000,))");
+  session(":history --keep 0");
+  session("t = t + 1");
+  CHECK(session(":info M@2.main_adjoint").find("made by gradient from main in [2]") != std::string::npos);
+  CHECK(session(":info M@3.main_adjoint").find("stale: what it was made from is another") !=
+        std::string::npos);
+}

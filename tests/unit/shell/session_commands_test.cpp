@@ -1,5 +1,5 @@
-// What commands of a session know of it: the arguments of calls, users of functions, functions that are edited
-// elsewhere; and what is longer than the screen.
+// What commands of a session know of it: the arguments of calls, users of functions, functions that are
+// edited elsewhere; and what is longer than the screen.
 #include <catch2/catch.hpp>
 
 #include <csignal>
@@ -191,9 +191,9 @@ TEST_CASE("a large tensor says what all of it is like, and a job what it came to
       "R.Tensor((2, 1), \"float32\")):\n        y = R.matmul(x, w)\n        return y\n"
       "x = ones((8, 2)); y = ones((8, 1))");
   const testing::TemporaryFolder folder;
-  const std::string told = session(
-      ":train Line.main --data (x,y) --loss mse --optimizer sgd(lr=0.1) --epochs 1 --run-dir " +
-      folder.file("run"));
+  const std::string told =
+      session(":train Line.main --data (x,y) --loss mse --optimizer sgd(lr=0.1) --epochs 1 --run-dir " +
+              folder.file("run"));
   INFO(told);
   CHECK(told.find("params      w float32 (2, 1)\n") != std::string::npos);
   CHECK(told.find("status      finished") != std::string::npos);
