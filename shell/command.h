@@ -61,6 +61,7 @@ struct Option {
   char letter = 0;  // short flag of the shell
   std::uint8_t surfaces = everywhere;
   bool required = false;
+  std::string_view example = "";  // of a Spec: how it is spelt as a str, for messages
 };
 
 struct Example {

@@ -23,21 +23,12 @@ std::vector<std::string> split_names(std::string_view text) {
   return result;
 }
 
-// What an option takes as a str: a name with options of its own in brackets, or any.
+// What an option takes as a str: any, or what its declaration has an example of.
 std::string what_is_spelt(const Command& command, std::string_view option) {
-  constexpr std::pair<std::string_view, std::string_view> specs[] = {
-      {"loss", "\"mse\", or an @R.function of the predictions and targets"},
-      {"optimizer", "\"adam(lr=0.001)\", or an @R.function that gives new parameters and states"},
-      {"schedule", "\"cosine(warmup=100)\""},
-      {"init", "\"xavier_uniform\""},
-      {"early_stopping", "\"loss(patience=5)\""},
-  };
-  for (const Option& each : command.options) {
-    if (each.name != option || each.kind != OptionKind::Spec) continue;
-    for (const auto& [name, example] : specs)
-      if (name == option) return fmt::format("a str such as {}", example);
-  }
-  return "a str";
+  const auto declared = std::find_if(command.options.begin(), command.options.end(),
+                                     [&](const Option& each) { return each.name == option; });
+  if (declared == command.options.end() || declared->example.empty()) return "a str";
+  return fmt::format("a str such as {}", declared->example);
 }
 
 }  // namespace

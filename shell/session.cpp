@@ -17,7 +17,7 @@
 #include "shell/program/pager.h"
 #include "support/failure.h"
 #include "support/interrupt.h"
-#include "support/render.h"
+#include "support/render_within.h"
 #include "support/suggest.h"
 
 namespace relish {
@@ -125,11 +125,18 @@ void Session::print(std::string_view line) {
 
 void Session::report(const Diagnostic& diagnostic) { report(std::vector<Diagnostic>{diagnostic}); }
 
+// Of the terminal that errors go to; wide where they go elsewhere.
+static std::size_t error_columns() {
+  winsize size{};
+  const bool known = ::isatty(STDERR_FILENO) && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0;
+  return known && size.ws_col > 0 ? size.ws_col : SIZE_MAX;
+}
+
 void Session::report(const std::vector<Diagnostic>& diagnostics) {
   if (diagnostics.empty() || settings_.quiet) return;
   RenderOptions options;
   options.color = settings_.color;
-  write_error_text(render(diagnostics, Sources::instance(), options));
+  write_error_text(render_within(error_columns(), diagnostics, Sources::instance(), options));
 }
 
 const std::shared_ptr<ObjectStore>& Session::objects() {

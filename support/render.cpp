@@ -10,13 +10,15 @@
 
 #include "support/character_width.h"
 #include "support/fix.h"
+#include "support/render_within.h"
 
 namespace relish {
 namespace {
 
 // Columns of a source line that are shown; longer lines are cut around the fault.
-constexpr std::size_t max_line_columns = 120;
-constexpr std::size_t context_before_fault = 40;
+constexpr std::size_t max_line_columns = 120, least_line_columns = 20;
+// In front of the line, and of the signs that something is left out.
+constexpr std::size_t margin_columns = 4, cut_columns = 6;
 constexpr std::size_t tab_width = 4;
 
 struct CodePoint {
@@ -115,7 +117,8 @@ std::size_t code_points_before(std::string_view line, std::size_t offset) {
 }
 
 // Two lines: the source line and the marks below the span, which end with the line when the span goes on.
-std::string render_excerpt(const SourceFile& file, Span span) {
+std::string render_excerpt(const SourceFile& file, Span span, std::size_t columns) {
+  const std::size_t context_before_fault = columns / 3;
   std::uint32_t number = file.position(span.begin).line;
   std::string_view line = file.line(number);
   std::size_t line_begin = static_cast<std::size_t>(line.data() - file.text().data());
@@ -130,11 +133,11 @@ std::string render_excerpt(const SourceFile& file, Span span) {
   std::size_t last = count;
   std::string lead;
   std::string tail;
-  if (shown.columns[count] > max_line_columns) {
+  if (shown.columns[count] > columns) {
     if (shown.columns[begin] > context_before_fault) {
       while (shown.columns[first] + context_before_fault < shown.columns[begin]) ++first;
     }
-    while (last > first && shown.columns[last] > shown.columns[first] + max_line_columns) --last;
+    while (last > first && shown.columns[last] > shown.columns[first] + columns) --last;
     if (first > 0) lead = "...";
     if (last < count) tail = "...";
   }
@@ -170,8 +173,8 @@ std::string render_place(Span span, std::string_view place, const Sources& sourc
   return std::string(fallback);
 }
 
-void render_one(std::string& out, const Diagnostic& diagnostic, const Sources& sources,
-                const Palette& colors) {
+void render_one(std::string& out, const Diagnostic& diagnostic, const Sources& sources, const Palette& colors,
+                std::size_t columns) {
   out += colors.bold;
   out += render_place(diagnostic.span, diagnostic.place, sources, "relish: ");
   out += colors.reset;
@@ -190,7 +193,7 @@ void render_one(std::string& out, const Diagnostic& diagnostic, const Sources& s
   if (!diagnostic.id.empty()) out += fmt::format(" [{}]", diagnostic.id);
   out += '\n';
   if (const SourceFile* file = sources.find(diagnostic.span.file)) {
-    std::string excerpt = render_excerpt(*file, diagnostic.span);
+    std::string excerpt = render_excerpt(*file, diagnostic.span, columns);
     std::size_t marks = excerpt.find('\n') + 1;
     out += excerpt.substr(0, marks);
     out +=
@@ -237,10 +240,19 @@ std::string_view severity_name(Severity severity) {
 
 std::string render(std::span<const Diagnostic> diagnostics, const Sources& sources,
                    const RenderOptions& options) {
+  return render_within(max_line_columns + margin_columns + cut_columns, diagnostics, sources, options);
+}
+
+std::string render_within(std::size_t terminal_columns, std::span<const Diagnostic> diagnostics,
+                          const Sources& sources, const RenderOptions& options) {
+  const std::size_t least = least_line_columns + margin_columns + cut_columns;
+  const std::size_t columns =
+      std::min(std::max(terminal_columns, least) - margin_columns - cut_columns, max_line_columns);
   std::string out;
   const Palette& colors = options.color ? color_palette : plain_palette;
   std::size_t shown = std::min(options.limit, diagnostics.size());
-  for (const Diagnostic& diagnostic : diagnostics.first(shown)) render_one(out, diagnostic, sources, colors);
+  for (const Diagnostic& diagnostic : diagnostics.first(shown))
+    render_one(out, diagnostic, sources, colors, columns);
   std::size_t more_errors = 0;
   std::size_t more_warnings = 0;
   for (const Diagnostic& diagnostic : diagnostics.subspan(shown)) {

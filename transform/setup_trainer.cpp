@@ -413,6 +413,12 @@ Module setup_trainer(const Module& module, std::string_view name, const SetupTra
   Module result = module;
   for (const MadeFunction& made : made_by_trainers)
     remove_made(result, options.prefix + std::string(made.name), made.kind);
+  if (!result.function(name)) {
+    fail(ErrorClass::Usage, function->span, "setup_trainer.made",
+         fmt::format("'{}' is a function of a trainer, which setup_trainer makes anew; expected the function "
+                     "of the model",
+                     name));
+  }
 
   std::string trained_form = function->name;
   if (names.inference != function->name) {

@@ -9,6 +9,7 @@
 #include "ir/equality/equal_internal.h"
 #include "ir/operators/op.h"
 #include "ir/printer/printer.h"
+#include "support/interrupt.h"
 
 namespace relish {
 namespace comparing {
@@ -242,6 +243,7 @@ bool Comparison::exprs(const Expr& a, const Expr& b) {
 }
 
 bool Comparison::bindings(const Binding& a, const Binding& b) {
+  poll_interrupt(a.span);
   if (a.kind.index() != b.kind.index()) return differ("one is a match_cast, the other is not");
   // A nested function may mention the variable that is bound to it.
   if (a.value().as<FunctionExpr>() && b.value().as<FunctionExpr>() && !graph_vars(a.var(), b.var()))

@@ -6,6 +6,7 @@
 
 #include "ir/operators/op.h"
 #include "support/failure.h"
+#include "support/interrupt.h"
 
 namespace relish {
 
@@ -91,6 +92,7 @@ void FunctionBuilder::end_block() {
 
 Var FunctionBuilder::bind(Expr value, std::string_view hint, bool output, CommentsPtr comments) {
   RELISH_CHECK(value.defined());
+  poll_interrupt(origin_);
   if (!in_block_) begin_block(false);
   const bool dataflow = current_.dataflow && !output;
   if (hint.empty()) hint = dataflow ? "lv" : "gv";
@@ -102,6 +104,7 @@ Var FunctionBuilder::bind(Expr value, std::string_view hint, bool output, Commen
 }
 
 void FunctionBuilder::append(Binding binding) {
+  poll_interrupt(binding.span);
   if (!in_block_) begin_block(false);
   reserve_name(binding.var().name());
   current_.bindings.push_back(std::move(binding));

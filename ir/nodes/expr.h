@@ -13,6 +13,7 @@
 
 #include "ir/nodes/attribute.h"
 #include "ir/nodes/comment.h"
+#include "ir/nodes/origin.h"
 #include "ir/nodes/type.h"
 #include "runtime/tensor.h"
 
@@ -281,6 +282,7 @@ struct Function {
   Span result_span;
   CommentsPtr result_comments;  // of the return statement
   CommentsPtr comments;
+  OriginPtr origin = nullptr;  // of one that a command made
 };
 using FunctionPtr = std::shared_ptr<const Function>;
 

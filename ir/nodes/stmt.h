@@ -10,6 +10,7 @@
 
 #include "ir/nodes/attribute.h"
 #include "ir/nodes/comment.h"
+#include "ir/nodes/origin.h"
 #include "ir/nodes/scalar.h"
 
 namespace relish {
@@ -165,6 +166,7 @@ struct PrimFunc {
   Span span;  // of the name
   CommentsPtr comments;
   std::optional<DType> result_dtype = {};  // of a function that returns a scalar
+  OriginPtr origin = nullptr;              // of one that a command made
 };
 using PrimFuncPtr = std::shared_ptr<const PrimFunc>;
 

@@ -13,6 +13,7 @@
 #include "ir/rewriting/rewrite.h"
 #include "ir/scalars/symbols.h"
 #include "ir/scalars/twice_given.h"
+#include "support/interrupt.h"
 
 namespace relish::printing {
 namespace {
@@ -263,6 +264,7 @@ class FunctionWriter {
   // Writes the binding, with the fields behind it that belong to it; returns how many bindings these are.
   std::size_t write_binding(const BindingBlock& block, std::size_t at) {
     const Binding& binding = block.bindings[at];
+    poll_interrupt(binding.span);
     const Expr& value = binding.value();
     if (value.as<If>() || value.as<Loop>()) return write_control(block, at);
     if (const auto* nested = value.as<FunctionExpr>()) {

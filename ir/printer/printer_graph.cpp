@@ -58,7 +58,9 @@ void write_global(Writer& w, const std::string& name) {
 void write_kind(Writer& w, const VarRef& ref) {
   auto inlined = w.inlined.find(ref.var.id());
   if (inlined != w.inlined.end()) return write_expr(w, inlined->second);
-  w.out += w.name(ref.var);
+  // A hole has its name by itself: nothing binds it.
+  const bool hole = ref.var.name().starts_with('?');
+  w.out += hole ? ref.var.name() : w.name(ref.var);
 }
 
 void write_kind(Writer& w, const Constant& constant) {

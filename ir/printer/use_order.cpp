@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ir/rewriting/rewrite.h"
+#include "support/interrupt.h"
 
 namespace relish::printing {
 
@@ -67,6 +68,7 @@ void UseOrder::walk(const Region& region) {
 }
 
 void UseOrder::walk(const Binding& binding) {
+  poll_interrupt(binding.span);
   const int begin = ++next_;
   const Expr& value = binding.value();
   if (const If* branch = value.as<If>()) {

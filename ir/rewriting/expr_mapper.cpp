@@ -2,6 +2,7 @@
 #include "ir/rewriting/expr_mapper.h"
 
 #include "ir/operators/op.h"
+#include "support/interrupt.h"
 
 namespace relish {
 
@@ -165,6 +166,7 @@ Expr named_as(const Expr& value, const Var& var) {
 }
 
 Binding ExprMapper::map(const Binding& binding) {
+  poll_interrupt(binding.span);
   Binding result = binding;
   if (const auto* cast = std::get_if<MatchCast>(&binding.kind)) enter_type(cast->type);
   // A nested function may call itself by its variable, so that is replaced first.

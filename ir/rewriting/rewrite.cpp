@@ -7,6 +7,7 @@
 #include "ir/operators/op.h"
 #include "ir/rewriting/expr_mapper.h"
 #include "ir/rewriting/regions.h"
+#include "support/interrupt.h"
 
 namespace relish {
 namespace {
@@ -161,7 +162,10 @@ namespace {
 
 void for_each_expr(const std::vector<BindingBlock>& blocks, const std::function<void(const Expr&)>& visit) {
   for (const BindingBlock& block : blocks) {
-    for (const Binding& binding : block.bindings) for_each_expr(binding.value(), visit);
+    for (const Binding& binding : block.bindings) {
+      poll_interrupt(binding.span);
+      for_each_expr(binding.value(), visit);
+    }
   }
 }
 
@@ -178,6 +182,7 @@ void for_each_expr(const Function& function, const std::function<void(const Expr
 }
 
 void for_each_binding(const Binding& binding, const std::function<void(const Binding&)>& visit) {
+  poll_interrupt(binding.span);
   for_each_body(binding.value(), [&](const Body& body) {
     for (const BindingBlock& block : body.blocks)
       for (const Binding& each : block.bindings) for_each_binding(each, visit);

@@ -15,6 +15,12 @@ namespace {
 
 unsigned page_rows = 0;  // 0: nothing is paged
 
+// What the user chose, perhaps nothing; else less, where it is.
+std::string pager_command() {
+  const char* chosen = std::getenv("PAGER");
+  return chosen ? chosen : "command -v less >/dev/null || exit 127; less";
+}
+
 void write_all(int to, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(to, text.data(), text.size());
@@ -29,14 +35,13 @@ void write_all(int to, std::string_view text) {
 void begin_paging(unsigned rows) { page_rows = rows; }
 
 bool goes_to_pager(std::string_view text) {
-  const char* pager = page_rows == 0 ? nullptr : std::getenv("PAGER");
-  return pager && *pager &&
+  return page_rows > 0 && !pager_command().empty() &&
          std::count(text.begin(), text.end(), '\n') + 1 >= static_cast<std::ptrdiff_t>(page_rows);
 }
 
 bool shown_by_pager(std::string_view text) {
   // less ends by itself for what is short after all, and keeps colours.
-  const std::string command = std::string("LESS=\"${LESS-FRX}\"; export LESS; ") + std::getenv("PAGER");
+  const std::string command = std::string("LESS=\"${LESS-FRX}\"; export LESS; ") + pager_command();
   int ends[2];
   if (::pipe(ends) != 0) return false;
   const pid_t child = ::fork();

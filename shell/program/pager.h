@@ -5,7 +5,7 @@
 
 namespace relish {
 
-// From now on, where PAGER names a program: it is started for texts of more than `rows` lines.
+// From now on, the program that PAGER names, or less, is started for texts of more than `rows` lines.
 void begin_paging(unsigned rows);
 // Whether the text is for the pager, and there is one.
 bool goes_to_pager(std::string_view text);

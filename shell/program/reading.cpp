@@ -21,14 +21,15 @@ bool is_python_file(std::string_view path) {
   return (path.size() > 3 && path.ends_with(".py")) || is_notebook(path);
 }
 
-ReadResult read_script(std::uint32_t file, ReadOptions options, std::vector<Diagnostic>& warnings) {
+ReadResult read_script(std::uint32_t file, ReadOptions options, std::vector<Diagnostic>& warnings,
+                       ToleratesErrors tolerates) {
   start_language();
   const SourceFile* source = Sources::instance().find(file);
   options.python_file = source && is_python_file(source->name());
   options.redefinitions = !options.python_file;
   Diagnostics diagnostics;
   ReadResult result = read_source(file, options, diagnostics);
-  throw_if_errors(diagnostics);
+  if (!tolerates || !tolerates(result, diagnostics.all())) throw_if_errors(diagnostics);
   warnings = diagnostics.all();
   return result;
 }

@@ -14,9 +14,11 @@ namespace relish {
 // Also a notebook, whose code cells are one.
 bool is_python_file(std::string_view path);
 
-// A source as a script reads it, with the options of its session. All errors are thrown together; `warnings`
-// receives the rest.
-ReadResult read_script(std::uint32_t file, ReadOptions options, std::vector<Diagnostic>& warnings);
+// A source as a script reads it, with the options of its session. All errors are thrown together, but for
+// those that `tolerates` says are none; `warnings` receives the rest.
+using ToleratesErrors = bool (*)(const ReadResult& read, const std::vector<Diagnostic>& diagnostics);
+ReadResult read_script(std::uint32_t file, ReadOptions options, std::vector<Diagnostic>& warnings,
+                       ToleratesErrors tolerates = nullptr);
 // Declarations that waited for the statements before them.
 ReadResult read_deferred_declarations(const ast::Deferred& group, ReadOptions options,
                                       std::vector<Diagnostic>& warnings);

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <vector>
 
+#include "support/interrupt.h"
+
 namespace relish {
 namespace {
 
@@ -17,19 +19,26 @@ struct Range {
   std::int64_t first_other = -1;  // that is not finite
 };
 
+// Calls `visit` with each index and value; a large tensor takes a while.
+template <class Visit>
+void for_each_value(const Tensor& tensor, const Visit& visit) {
+  in_polled_parts(tensor.size(), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) visit(i, tensor.get_double(i));
+  });
+}
+
 Range range_of(const Tensor& tensor) {
   Range range;
-  for (std::int64_t i = 0; i < tensor.size(); ++i) {
-    const double value = tensor.get_double(i);
+  for_each_value(tensor, [&](std::int64_t i, double value) {
     if (!std::isfinite(value)) {
       if (range.first_other < 0) range.first_other = i;
       range.nans += std::isnan(value);
-      continue;
+      return;
     }
     range.least = range.finite == 0 ? value : std::min(range.least, value);
     range.most = range.finite == 0 ? value : std::max(range.most, value);
     ++range.finite;
-  }
+  });
   return range;
 }
 
@@ -70,12 +79,11 @@ double place_in(const Range& range, double value) {
 // How many finite values lie in each of as many ranges of equal width.
 std::vector<std::int64_t> counts_of(const Tensor& tensor, const Range& range, int count) {
   std::vector<std::int64_t> counts(static_cast<std::size_t>(count), 0);
-  for (std::int64_t i = 0; i < tensor.size(); ++i) {
-    const double value = tensor.get_double(i);
-    if (!std::isfinite(value)) continue;
+  for_each_value(tensor, [&](std::int64_t, double value) {
+    if (!std::isfinite(value)) return;
     const int bin = static_cast<int>(place_in(range, value) * count);
     ++counts[static_cast<std::size_t>(std::min(bin, count - 1))];
-  }
+  });
   return counts;
 }
 
@@ -86,12 +94,13 @@ std::string statistics_of(const Tensor& tensor) {
   std::string text;
   if (range.finite > 0) {
     double sum = 0, squares = 0;
-    for (std::int64_t i = 0; i < tensor.size(); ++i)
-      if (const double value = tensor.get_double(i); std::isfinite(value)) sum += value;
+    for_each_value(tensor, [&](std::int64_t, double value) {
+      if (std::isfinite(value)) sum += value;
+    });
     const double mean = sum / static_cast<double>(range.finite);
-    for (std::int64_t i = 0; i < tensor.size(); ++i)
-      if (const double value = tensor.get_double(i); std::isfinite(value))
-        squares += (value - mean) * (value - mean);
+    for_each_value(tensor, [&](std::int64_t, double value) {
+      if (std::isfinite(value)) squares += (value - mean) * (value - mean);
+    });
     text = fmt::format("mean {:.6g}  std {:.6g}  min {:.6g}  max {:.6g}", mean,
                        std::sqrt(squares / static_cast<double>(range.finite)), range.least, range.most);
   }
@@ -115,6 +124,11 @@ std::string sparkline_of(const Tensor& tensor) {
     line += heights[height];
   }
   return line;
+}
+
+std::string overview_line_of(const Tensor& tensor) {
+  const std::string line = sparkline_of(tensor), statistics = statistics_of(tensor);
+  return statistics.empty() || line.empty() ? statistics : statistics + "  |" + line + "|";
 }
 
 std::string histogram_of(const Tensor& tensor, int bins) {

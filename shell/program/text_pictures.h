@@ -36,5 +36,7 @@ std::string heat_map_of(const Tensor& tensor, int rows, int columns);
 std::string statistics_of(const Tensor& tensor);
 // How often the finite values are, in one line of characters; empty where there are few of them.
 std::string sparkline_of(const Tensor& tensor);
+// Both in a line; empty for a tensor without elements.
+std::string overview_line_of(const Tensor& tensor);
 
 }  // namespace relish

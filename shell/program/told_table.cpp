@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "shell/program/terminal_width.h"
+
 namespace relish {
 namespace {
 
@@ -23,6 +25,10 @@ AskedByPerson::~AskedByPerson() {
 
 void tell_table(const std::function<std::string()>& text) {
   if (asking > 0) told = text();
+}
+
+void tell_page(const std::string& page) {
+  tell_table([&] { return wrapped(page, terminal_columns(0)); });
 }
 
 std::optional<std::string> take_told_table() { return std::exchange(told, std::nullopt); }

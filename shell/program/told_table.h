@@ -18,6 +18,8 @@ class AskedByPerson {
 
 // Keeps what `text` gives for who shows the value; it is made only where a person asks.
 void tell_table(const std::function<std::string()>& text);
+// The same of a page of text, broken at words in the width of the terminal.
+void tell_page(const std::string& page);
 // What was told since a person asks, once.
 std::optional<std::string> take_told_table();
 

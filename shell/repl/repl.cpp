@@ -20,6 +20,7 @@
 #include "shell/repl/inputs/history_file.h"
 #include "shell/repl/inputs/input_parts.h"
 #include "shell/repl/inputs/session_inputs.h"
+#include "shell/repl/inputs/session_saving.h"
 #include "shell/version.h"
 #include "shell/workspace/state_words.h"
 #include "support/atomic_file.h"
@@ -78,6 +79,18 @@ class Repl {
   }
 
   int run() {
+    try {
+      const int code = read_and_run();
+      tell_left();
+      return code;
+    } catch (...) {
+      tell_left();
+      throw;
+    }
+  }
+
+ private:
+  int read_and_run() {
     session_.print(version_text() + "; :help lists the commands, :quit leaves");
     session_.output().flush();
     while (true) {
@@ -95,7 +108,17 @@ class Repl {
     }
   }
 
- private:
+  // Who leaves loses nothing, and hears once where it is.
+  void tell_left() noexcept {
+    try {
+      const std::string line = keep_left_session(inputs_.workspace());
+      session_.output().flush();
+      if (!line.empty()) write_error_text("note: " + line + "\n");
+    } catch (const std::exception&) {
+      return;  // nobody listens
+    }
+  }
+
   // What is typed up to its end; an empty text where nothing is to run, none at the end of the session.
   std::optional<std::string> next_input() {
     const InputWaits waits;

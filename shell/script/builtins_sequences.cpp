@@ -16,10 +16,14 @@ namespace relish {
 namespace {
 
 std::vector<ScriptValue> items_of(const NamedValue& iterable) {
-  if (const auto* range = iterable.value.as<ScriptRange>()) check_item_count(range->size(), iterable.span);
   const Tensor* tensor = iterable.value.tensor();
   if (tensor && tensor->rank() > 0) check_item_count(tensor->shape()[0], iterable.span);
   std::vector<ScriptValue> items;
+  if (const auto* range = iterable.value.as<ScriptRange>()) {
+    check_item_count(range->size(), iterable.span);
+    // Growing would move all of them at once, and hear no interrupt meanwhile.
+    items.reserve(static_cast<std::size_t>(range->size()));
+  }
   for_each_item(iterable.value, iterable.span, [&](const ScriptValue& item) {
     items.push_back(item);
     return true;

@@ -22,8 +22,12 @@ namespace relish {
 namespace {
 
 std::vector<ScriptValue> values_in(const NamedValue& iterable) {
-  if (const auto* range = iterable.value.as<ScriptRange>()) check_item_count(range->size(), iterable.span);
   std::vector<ScriptValue> items;
+  if (const auto* range = iterable.value.as<ScriptRange>()) {
+    check_item_count(range->size(), iterable.span);
+    // Growing would move all of them at once, and hear no interrupt meanwhile.
+    items.reserve(static_cast<std::size_t>(range->size()));
+  }
   for_each_item(iterable.value, iterable.span, [&](const ScriptValue& item) {
     items.push_back(item);
     return true;

@@ -12,6 +12,7 @@
 #include "shell/script/named_trees.h"
 #include "shell/script/script_calls.h"
 #include "stdlib/places_of_names.h"
+#include "shell/script/unfinished_modules.h"
 #include "support/fix.h"
 #include "support/interrupt.h"
 #include "support/render.h"
@@ -366,6 +367,8 @@ std::string origin_of_states(const FunctionReference& function, std::size_t argu
 
 ScriptValue ScriptCalls::call_function(const FunctionReference& function, std::vector<NamedValue> arguments,
                                        Span span) {
+  unfinished_modules().refuse(function.module, span);
+  for (const NamedValue& argument : arguments) unfinished_modules().refuse(argument.value, argument.span);
   std::vector<CallParameter> parameters = call_parameters(*function.module, function.name);
   const std::vector<const NamedValue*> given = placed_arguments(function.name, parameters, arguments, span);
   std::vector<Value> values;

@@ -6,6 +6,7 @@
 #include "shell/script/convert.h"
 #include "shell/script/function_arguments.h"
 #include "shell/script/script_calls.h"
+#include "shell/script/unfinished_modules.h"
 #include "support/choices.h"
 #include "support/suggest.h"
 
@@ -170,6 +171,9 @@ ScriptValue ScriptCalls::call_command(const Command& command, std::vector<NamedV
   for (const Option& option : command.options) {
     if (option.surfaces & in_scripts) option_names.emplace_back(option.name);
   }
+  if (command.subject == Subject::Module || command.subject == Subject::Function ||
+      command.subject == Subject::Call)
+    for (const NamedValue& argument : arguments) unfinished_modules().refuse(argument.value, argument.span);
   bool subject_wanted = command.subject != Subject::None;
   for (NamedValue& argument : arguments) {
     if (!argument.name.empty()) {
@@ -205,7 +209,7 @@ ScriptValue ScriptCalls::call_command(const Command& command, std::vector<NamedV
   try {
     ScriptValue result = command.run(invocation);
     if (const auto* made = result.as<ModulePtr>(); made && command.transforms && options_.observer) {
-      options_.observer->transformed(transform_call(invocation, *made, options_text));
+      return options_.observer->transformed(transform_call(invocation, *made, options_text));
     }
     return result;
   } catch (Failure& failure) {

@@ -12,6 +12,7 @@
 #include "shell/program/reading.h"
 #include "shell/script/constant_values.h"
 #include "shell/script/name_places.h"
+#include "shell/script/unfinished_modules.h"
 #include "support/big_stack.h"
 #include "support/render.h"
 #include "support/suggest.h"
@@ -54,8 +55,10 @@ void Script::run(std::uint32_t file) {
     files_.chain = name.starts_with('<') ? std::vector<std::string>() : std::vector<std::string>{name};
     files_.running = options_.running;
     files_.running.insert(files_.running.end(), files_.chain.begin(), files_.chain.end());
-    ReadResult read = read_script(file, reading_options(), warnings);
+    ReadResult read =
+        read_script(file, reading_options(), warnings, options_.interactive ? &has_only_holes : nullptr);
     session_.report(warnings);
+    unfinished_modules().begin_text(read.holes, warnings);
     const Namespaces namespaces_before = std::exchange(namespaces_, std::move(read.namespaces));
     text_links_ = std::move(read.linked);
     const std::set<std::string> constants = std::move(read.constants.names);
@@ -84,6 +87,7 @@ void Script::run(std::uint32_t file) {
         forget_undeclared();
         throw;
       }
+      unfinished_modules().note_bound(statements[i], environment_);
       progress_.end = std::max(progress_.end, statements[i].whole.end);
       if (options_.observer) options_.observer->finished(progress_.end);
     }

@@ -26,6 +26,8 @@ class ScriptObserver {
  public:
   virtual ~ScriptObserver() = default;
 
+  // Whether somebody may ask later for the value that a name had before it was bound anew.
+  virtual bool keeps_values() const { return true; }
   // A statement at top level has finished, up to that place of its text.
   virtual void finished(std::uint32_t end) { static_cast<void>(end); }
   // A bare expression has shown its value.
@@ -34,7 +36,8 @@ class ScriptObserver {
   virtual void donated(const std::string& name, const ScriptValue& value) {
     static_cast<void>(name), static_cast<void>(value);
   }
-  virtual void transformed(const TransformCall& call) { static_cast<void>(call); }
+  // The module that the call gives: `call.after`, or one whose functions say where they come from.
+  virtual ModulePtr transformed(const TransformCall& call) { return call.after; }
   // A function of a module is called with these arguments, one a parameter.
   virtual void called(const FunctionReference& function, const std::vector<Value>& arguments) {
     static_cast<void>(function), static_cast<void>(arguments);

@@ -16,6 +16,7 @@
 #include "shell/script/constant_values.h"
 #include "shell/script/methods.h"
 #include "shell/script/python_names.h"
+#include "shell/script/unfinished_modules.h"
 #include "stdlib/python_modules.h"
 #include "stdlib/surface.h"
 #include "support/render.h"
@@ -159,8 +160,11 @@ ReadOptions ScriptState::reading_options() {
     const bool module = kind_name(value) == "module";
     if (module) {
       options.session_modules.push_back(name);
-      options.session_loads.emplace_back(name,
-                                         [this, name] { return *environment_.find(name)->as<ModulePtr>(); });
+      options.session_loads.emplace_back(name, [this, name] {
+        const ModulePtr loaded = *environment_.find(name)->as<ModulePtr>();
+        unfinished_modules().refuse(loaded, {});
+        return loaded;
+      });
     }
     if (value.is_unread()) {
       const bool is_declared =

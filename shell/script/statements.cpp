@@ -6,8 +6,10 @@
 #include "frontend/module/module_links.h"
 #include "frontend/text/ast_walk.h"
 #include "ir/rewriting/rewrite.h"
+#include "runtime/format.h"
 #include "shell/program/highlight.h"
 #include "shell/program/reading.h"
+#include "shell/program/text_pictures.h"
 #include "shell/program/told_table.h"
 #include "shell/script/builtins.h"
 #include "shell/script/constant_values.h"
@@ -115,6 +117,16 @@ Script::Flow Script::run_statement(const ast::Statement& statement) {
   return flow;
 }
 
+// A tensor whose middle is left out says beside its shape what all of it is like.
+static std::string shown_by_size(const ScriptValue& value) {
+  std::string text = shown_text(value);
+  constexpr std::int64_t most_looked_at = std::int64_t{1} << 24;
+  const Tensor* tensor = value.tensor();
+  if (tensor && tensor->size() > FormatOptions().elide_above && tensor->size() <= most_looked_at)
+    text.insert(std::min(text.find('\n'), text.size()), "  " + overview_line_of(*tensor));
+  return text;
+}
+
 // `n = TypeVar("n")` names a dimension of the functions below it, which the reader has seen; no value.
 static bool is_type_variable(const ast::Assignment& assignment) {
   const auto* call = assignment.value ? assignment.value->as<ast::Call>() : nullptr;
@@ -150,7 +162,7 @@ Script::Flow Script::execute(const ast::Statement& statement) {
       const bool program = value.as<ModulePtr>() || value.as<FunctionReference>();
       const bool colors = program && session_.settings().color_programs;
       const std::optional<std::string> table = take_told_table();
-      session_.print(table ? *table : colors ? in_colors(shown_text(value)) : shown_text(value));
+      session_.print(table ? *table : colors ? in_colors(shown_text(value)) : shown_by_size(value));
       if (options_.observer) options_.observer->shown(value);
     }
   } else if (const auto* node = statement.as<ast::Assignment>()) {
@@ -229,7 +241,8 @@ void Script::forget_undeclared() {
 void Script::execute_assignment(const ast::Assignment& assignment) {
   if (grow_by_sum(assignment)) return;
   // A session keeps the values of the state before a statement, should it fail; a script ends there.
-  ScriptValue value = value_while_rebinding(options_.observer ? nullptr : &assignment, *assignment.value);
+  const bool keeps_values = options_.observer && options_.observer->keeps_values();
+  ScriptValue value = value_while_rebinding(keeps_values ? nullptr : &assignment, *assignment.value);
   if (assignment.targets.size() == 1) {
     if (const auto* item = assignment.targets[0]->as<ast::Subscript>())
       return set_item(*item, std::move(value), nullptr, assignment.targets[0]->span);

@@ -9,6 +9,7 @@
 
 #include "ir/printer/printer.h"
 #include "shell/script/unread_value.h"
+#include "support/interrupt.h"
 
 namespace relish {
 namespace {
@@ -98,6 +99,14 @@ void Finder::modules(const Module& before, const Module& after, std::string_view
   }
 }
 
+// With as many digits as its dtype tells apart.
+std::string element_text(const Tensor& tensor, std::int64_t at) {
+  const double value = tensor.get_double(at);
+  return tensor.dtype() == DType::Float64 || !is_float(tensor.dtype())
+             ? fmt::format("{}", value)
+             : fmt::format("{}", static_cast<float>(value));
+}
+
 void Finder::tensors(const Tensor& before, const Tensor& after, const std::string& name) {
   if (before.same_storage(after) && before.shape() == after.shape()) return;
   if (before.dtype() != after.dtype() || before.shape() != after.shape())
@@ -105,13 +114,15 @@ void Finder::tensors(const Tensor& before, const Tensor& after, const std::strin
   if (identical(before, after)) return;
   std::int64_t count = 0, at = -1;
   double most = -1;
-  for (std::int64_t i = 0; i < before.size(); ++i) {
-    const double a = before.get_double(i), b = after.get_double(i);
-    if (a == b || (std::isnan(a) && std::isnan(b))) continue;
-    ++count;
-    const double difference = std::isnan(a - b) ? HUGE_VAL : std::abs(a - b);
-    if (difference > most) most = difference, at = i;
-  }
+  in_polled_parts(before.size(), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const double a = before.get_double(i), b = after.get_double(i);
+      if (a == b || (std::isnan(a) && std::isnan(b))) continue;
+      ++count;
+      const double difference = std::isnan(a - b) ? HUGE_VAL : std::abs(a - b);
+      if (difference > most) most = difference, at = i;
+    }
+  });
   if (at < 0) return change(name, before, after, "differs in bits only");
   std::vector<std::int64_t> index;
   std::int64_t rest = at;
@@ -121,7 +132,7 @@ void Finder::tensors(const Tensor& before, const Tensor& after, const std::strin
   }
   change(name, before, after,
          fmt::format("{} of {} elements differ, most at ({}): {} -> {}", count, before.size(),
-                     fmt::join(index, ", "), before.get_double(at), after.get_double(at)));
+                     fmt::join(index, ", "), element_text(before, at), element_text(after, at)));
 }
 
 void Finder::change(const std::string& name, const ScriptValue& before, const ScriptValue& after,

@@ -1,4 +1,5 @@
 // Differences as text for people and as JSON.
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -19,18 +20,42 @@ std::string lists_of(const Difference& difference) {
   std::string text;
   for (const std::string& name : difference.added) text += "+ " + name + "\n";
   for (const std::string& name : difference.removed) text += "- " + name + "\n";
-  for (const auto& [old, now] : difference.renamed) text += fmt::format("= {} is now {}\n", old, now);
+  constexpr std::size_t most_renamed = 12;
+  for (std::size_t i = 0; i < std::min(most_renamed, difference.renamed.size()); ++i)
+    text += fmt::format("= {} is now {}\n", difference.renamed[i].first, difference.renamed[i].second);
+  if (difference.renamed.size() > most_renamed)
+    text += fmt::format("= and {} more names; --json has all\n", difference.renamed.size() - most_renamed);
   return text;
+}
+
+// How much there is of each, in front of a text that is longer than one sees at once.
+std::string counts_text(const Difference& difference) {
+  std::size_t hunks = 0;
+  for (const Change& change : difference.changed) hunks += change.hunks.size();
+  std::vector<std::string> parts;
+  const auto add = [&](std::size_t count, std::string_view what) {
+    if (count > 0) parts.push_back(fmt::format("{} {}", count, what));
+  };
+  add(difference.added.size(), "added");
+  add(difference.removed.size(), "removed");
+  add(difference.renamed.size(), "renamed");
+  add(difference.changed.size(), "changed");
+  std::string text = fmt::format("{}", fmt::join(parts, ", "));
+  if (hunks > difference.changed.size()) text += fmt::format(" in {} places", hunks);
+  return text + "\n";
 }
 
 std::string text_of_all(const Difference& difference,
                         const std::function<std::string(const Hunk&)>& hunk_text) {
+  constexpr std::ptrdiff_t most_without_counts = 20;  // lines
   std::string text = lists_of(difference);
   for (const Change& change : difference.changed) {
     text += fmt::format("~ {}{}{}\n", change.name, change.note.empty() ? "" : ": ", change.note);
     for (const Hunk& hunk : change.hunks) text += hunk_text(hunk);
   }
   if (text.empty()) return "no difference";
+  if (std::count(text.begin(), text.end(), '\n') > most_without_counts)
+    text.insert(0, counts_text(difference));
   text.pop_back();
   return text;
 }

@@ -162,7 +162,7 @@ std::optional<FileFunctions> FileChanges::functions_of_file(const Module& module
   std::optional<FileFunctions> functions;
   std::uint32_t newest = 0;
   for (const GlobalFunction& function : module.functions) {
-    if (workspace_.origins().of(function)) continue;
+    if (origin_of(function)) continue;
     const auto file = file_of(function);
     if (!file || (functions && functions->path != file->path)) continue;
     if (!functions) functions = FileFunctions{file->path, file->text, {}};
@@ -185,14 +185,14 @@ void FileChanges::take_saved(std::uint32_t source, std::optional<FileFunctions> 
 
 // Functions that a command made come from other functions, and from no file.
 bool FileChanges::is_own(const GlobalFunction& function, const std::string& path) const {
-  if (workspace_.origins().of(function)) return false;
+  if (origin_of(function)) return false;
   const auto file = file_of(function);
   return file && file->path == path;
 }
 
 std::optional<FileChanges::FileText> FileChanges::file_of_module(const ModulePtr& module) const {
   for (const GlobalFunction& function : module->functions) {
-    if (workspace_.origins().of(function)) continue;
+    if (origin_of(function)) continue;
     if (auto file = file_of(function)) return file;
   }
   return std::nullopt;
@@ -372,7 +372,7 @@ std::vector<std::string> FileChanges::reload(const std::optional<std::string>& n
     call.after = same == changed.end() ? read_again(call.before) : same->second;
     if (!call.after || call.after == call.before) continue;
     changed.emplace_back(each, call.after);
-    told.push_back(fmt::format("{}: {}", each, transform_summary(call, workspace_.origins())));
+    told.push_back(fmt::format("{}: {}", each, transform_summary(call)));
   }
   if (functions) {
     auto line = reload_free_functions(name ? std::set<std::string>{*name} : std::set<std::string>());

@@ -75,6 +75,10 @@ class Log {
   // run.
   std::vector<std::size_t> left() const;
 
+  // States that came since all of them were written to a file, or read from one.
+  std::size_t unsaved() const { return nodes_.size() - saved_; }
+  void note_saved() { saved_ = nodes_.size(); }
+
   // The node that was present behind an input.
   void end_input(std::size_t input) { behind_[input] = present_; }
   std::optional<std::size_t> behind(std::size_t input) const;
@@ -84,6 +88,7 @@ class Log {
 
   std::vector<LogNode> nodes_;
   std::size_t present_ = root;
+  std::size_t saved_ = 1;  // the start
   std::vector<std::size_t> undone_;
   std::string branch_ = "main";
   std::map<std::string, std::size_t> branches_ = {{"main", root}};

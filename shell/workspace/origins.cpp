@@ -1,7 +1,7 @@
-// Origins by handles of functions; handles change when functions do.
+// Origins stand in the functions themselves.
 #include "shell/workspace/origins.h"
 
-#include <algorithm>
+#include <map>
 #include <set>
 #include <unordered_map>
 
@@ -11,10 +11,6 @@
 
 namespace relish {
 namespace {
-
-const void* handle_key(const GlobalFunction& function) {
-  return std::visit([](const auto& held) -> const void* { return held.get(); }, function);
-}
 
 // Functions by name, so that all of a module cost no more than the module.
 class ByName {
@@ -31,6 +27,61 @@ class ByName {
   std::unordered_map<std::string_view, const GlobalFunction*> functions_;
 };
 
+// Says of the functions of a transform's result where they come from, of each behind that of what it was made
+// from: origins name the very functions of the module.
+class OriginsOfCall {
+ public:
+  OriginsOfCall(const TransformCall& call, std::size_t input)
+      : call_(call), input_(input), had_(*call.before), has_(*call.after) {}
+
+  ModulePtr module() {
+    Module result = *call_.after;
+    bool changed = false;
+    for (const GlobalFunction& function : call_.after->functions) {
+      const GlobalFunction& told = settled(function);
+      if (told == function) continue;
+      result.set(told);
+      changed = true;
+    }
+    return changed ? std::make_shared<const Module>(std::move(result)) : call_.after;
+  }
+
+ private:
+  const GlobalFunction& settled(const GlobalFunction& function) {
+    // As it is for those that it was made from, should they be made from it.
+    const auto [at, fresh] = settled_.try_emplace(name_of(function), function);
+    if (fresh) at->second = with_origin(function, origin_now(function));
+    return at->second;
+  }
+
+  OriginPtr origin_now(const GlobalFunction& function) {
+    const std::string& name = name_of(function);
+    const GlobalFunction* before = had_.find(name);
+    const bool made = !before || (*before != function && !call_.keeps_meaning);
+    const GlobalFunction* source = call_.whole_module ? nullptr : has_.find(call_.function);
+    if (source && made && name != call_.function)
+      return std::make_shared<const FunctionOrigin>(
+          FunctionOrigin{call_.command, call_.options, call_.function, settled(*source), input_});
+    OriginPtr known = before ? origin_of(*before) : nullptr;
+    if (!known || !call_.keeps_meaning) return known;
+    // What stood for the source stands for it in its new form.
+    const GlobalFunction* source_before = had_.find(known->source);
+    const GlobalFunction* source_after = has_.find(known->source);
+    if (!source_before || !source_after || !is_same_function(*source_before, known->source_function))
+      return known;
+    const GlobalFunction& now = settled(*source_after);
+    if (now == known->source_function) return known;
+    FunctionOrigin other = *known;
+    other.source_function = now;
+    return std::make_shared<const FunctionOrigin>(std::move(other));
+  }
+
+  const TransformCall& call_;
+  std::size_t input_;
+  ByName had_, has_;
+  std::map<std::string, GlobalFunction> settled_;
+};
+
 }  // namespace
 
 bool is_same_function(const GlobalFunction& a, const GlobalFunction& b) {
@@ -43,52 +94,42 @@ bool is_same_function(const GlobalFunction& a, const GlobalFunction& b) {
   return std::get<ExternFunctionPtr>(a)->symbol == std::get<ExternFunctionPtr>(b)->symbol;
 }
 
-OriginPtr Origins::of(const GlobalFunction& function) const {
-  const auto found = of_.find(handle_key(function));
-  if (found != of_.end()) return found->second;
-  return restored_ ? restored_->of(function) : nullptr;
+OriginPtr origin_of(const GlobalFunction& function) {
+  return std::visit(
+      []<class Held>(const std::shared_ptr<const Held>& held) -> OriginPtr {
+        if constexpr (requires { held->origin; }) return held->origin;
+        return nullptr;
+      },
+      function);
 }
 
-void Origins::add(Origin origin) {
-  const void* key = handle_key(origin.function);
-  of_[key] = std::make_shared<const Origin>(std::move(origin));
+GlobalFunction with_origin(const GlobalFunction& function, OriginPtr origin) {
+  return std::visit(
+      [&]<class Held>(const std::shared_ptr<const Held>& held) -> GlobalFunction {
+        if constexpr (requires { held->origin; }) {
+          if (held->origin == origin) return held;
+          auto other = std::make_shared<Held>(*held);
+          other->origin = std::move(origin);
+          return std::shared_ptr<const Held>(std::move(other));
+        } else {
+          return held;
+        }
+      },
+      function);
 }
 
-Origins Origins::with(const TransformCall& call, std::size_t input) const {
-  Origins result = *this;
-  const ByName had(*call.before), has(*call.after);
-  const GlobalFunction* source = call.whole_module ? nullptr : has.find(call.function);
-  for (const GlobalFunction& function : call.after->functions) {
-    const std::string& name = name_of(function);
-    const GlobalFunction* before = had.find(name);
-    const OriginPtr known = before ? of(*before) : nullptr;
-    const bool made = !before || (*before != function && !call.keeps_meaning);
-    if (source && made && name != call.function) {
-      result.add({function, call.command, call.options, call.function, *source, input});
-      continue;
-    }
-    if (!known) continue;
-    Origin origin = *known;
-    origin.function = function;
-    // What stood for the source stands for it in its new form.
-    const GlobalFunction* source_before = had.find(origin.source);
-    const GlobalFunction* source_after = has.find(origin.source);
-    const bool was_fresh = source_before && *source_before == origin.source_function;
-    if (call.keeps_meaning && was_fresh && source_after) origin.source_function = *source_after;
-    result.add(std::move(origin));
-  }
-  return result;
+ModulePtr with_origins(const TransformCall& call, std::size_t input) {
+  return OriginsOfCall(call, input).module();
 }
 
-std::vector<OriginPtr> Origins::stale(const Module& module) const {
+std::vector<GlobalFunction> stale_functions(const Module& module) {
   std::set<std::string> names;
-  std::vector<OriginPtr> result;
   const ByName functions(module);
   // A function may stand before the one that it was made from.
   for (bool more = true; more;) {
     more = false;
     for (const GlobalFunction& function : module.functions) {
-      const OriginPtr origin = of(function);
+      const OriginPtr origin = origin_of(function);
       if (!origin || names.contains(name_of(function))) continue;
       const GlobalFunction* source = functions.find(origin->source);
       if (!source) continue;
@@ -97,8 +138,9 @@ std::vector<OriginPtr> Origins::stale(const Module& module) const {
       more = true;
     }
   }
+  std::vector<GlobalFunction> result;
   for (const GlobalFunction& function : module.functions)
-    if (names.contains(name_of(function))) result.push_back(of(function));
+    if (names.contains(name_of(function))) result.push_back(function);
   return result;
 }
 

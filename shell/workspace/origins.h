@@ -2,46 +2,27 @@
 // was made from may be another one by now; then it is stale.
 #pragma once
 
-#include <map>
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "ir/nodes/module.h"
+#include "ir/nodes/origin.h"
 #include "shell/script/script_observer.h"
 
 namespace relish {
 
-struct Origin {
-  GlobalFunction function;             // the one that was made
-  std::string command;                 // gradient
-  std::optional<std::string> options;  // wrt=["w"]; none: no text says them
-  std::string source;                  // the name of what it was made from
-  GlobalFunction source_function;
-  std::size_t input = 0;  // that made it
-};
-using OriginPtr = std::shared_ptr<const Origin>;
+// Null for a function that no command made.
+OriginPtr origin_of(const GlobalFunction& function);
+// The function with that origin; the very same one when it has it.
+GlobalFunction with_origin(const GlobalFunction& function, OriginPtr origin);
+// `call.after`, whose functions say where they come from: those that the call made in input `input` from its
+// function. A command that replaces all functions of a module by ones that mean the same (legalize) hands
+// their origins on.
+ModulePtr with_origins(const TransformCall& call, std::size_t input);
 
-class Origins {
- public:
-  // Null for a function that no command made.
-  OriginPtr of(const GlobalFunction& function) const;
-  // Of functions that a restored session reads: shared by all that come of these.
-  explicit Origins(std::shared_ptr<const Origins> restored) : restored_(std::move(restored)) {}
-  Origins() = default;
-  void add(Origin origin);
-  // With those of the functions that the call made in input `input`. A command that replaces all functions of
-  // a module by ones that mean the same (legalize) hands their origins on.
-  Origins with(const TransformCall& call, std::size_t input) const;
-
-  // The functions of the module that were made from what is no longer there in that form, or from one that is
-  // stale itself, in the order of the module.
-  std::vector<OriginPtr> stale(const Module& module) const;
-
- private:
-  std::map<const void*, OriginPtr> of_;  // by the function, which the origin keeps alive
-  std::shared_ptr<const Origins> restored_;
-};
+// The functions of the module that were made from what is no longer there in that form, or from one that is
+// stale itself, in the order of the module.
+std::vector<GlobalFunction> stale_functions(const Module& module);
 
 // What a transform did to a module, by names.
 struct ModuleChanges {

@@ -14,10 +14,6 @@ constexpr std::uint64_t share_of_budget = 8;
 
 }  // namespace
 
-void Recorder::set_origins(std::shared_ptr<const Origins> origins) {
-  origins_ = origins ? std::move(origins) : std::make_shared<const Origins>();
-}
-
 void Recorder::keep_to_budget() {
   if (new_bytes_ <= states_.budget() / share_of_budget) return;
   new_bytes_ = 0;
@@ -44,9 +40,11 @@ void Recorder::donated(const std::string& name, const ScriptValue& value) {
   calls_.let_go(given);
 }
 
-void Recorder::transformed(const TransformCall& call) {
-  record_.transformed(call);
-  origins_ = std::make_shared<const Origins>(origins_->with(call, input_));
+ModulePtr Recorder::transformed(const TransformCall& call) {
+  TransformCall told = call;
+  told.after = with_origins(call, input_);
+  record_.transformed(told);
+  return told.after;
 }
 
 void Recorder::called(const FunctionReference& function, const std::vector<Value>& arguments) {

@@ -25,9 +25,6 @@ class Recorder final : public ScriptObserver {
   void set_input(std::size_t number) { input_ = number; }
   // What happens behind each statement at top level; nothing unless it is set.
   void at_each_statement(std::function<void()> then) { then_ = std::move(then); }
-  const Origins& origins() const { return *origins_; }
-  const std::shared_ptr<const Origins>& all_origins() const { return origins_; }
-  void set_origins(std::shared_ptr<const Origins> origins);
   ShownValues& shown_values() { return shown_; }
   const ShownValues& shown_values() const { return shown_; }
   // Drops what is beyond the budget, when values came since the last time that are worth a look.
@@ -37,7 +34,7 @@ class Recorder final : public ScriptObserver {
   void finished(std::uint32_t end) override;
   void shown(const ScriptValue& value) override;
   void donated(const std::string& name, const ScriptValue& value) override;
-  void transformed(const TransformCall& call) override;
+  ModulePtr transformed(const TransformCall& call) override;
   void called(const FunctionReference& function, const std::vector<Value>& arguments) override;
   void refused(const FunctionReference& function) override { calls_.forget(function); }
   bool knows_state(const std::string& state) const override { return states_.log().named(state).has_value(); }
@@ -52,7 +49,6 @@ class Recorder final : public ScriptObserver {
   std::function<void()> then_;
   ShownValues shown_;
   LastCalls calls_;
-  std::shared_ptr<const Origins> origins_ = std::make_shared<const Origins>();
   std::uint64_t new_bytes_ = 0;  // of values bound since the budget was looked at
 };
 

@@ -7,6 +7,7 @@
 
 #include "runtime/files/data_file.h"
 #include "shell/command.h"
+#include "shell/program/user_files.h"
 #include "shell/script/builtins.h"
 #include "shell/workspace/saved/archive_lines.h"
 #include "support/atomic_file.h"
@@ -33,6 +34,10 @@ bool begins_as_statements(std::string_view text) {
 }
 
 }  // namespace
+
+std::string left_session_path(std::string_view ending) {
+  return user_file("XDG_STATE_HOME", ".local/state", fmt::format("left{}", ending));
+}
 
 std::string session_path(const std::string& name, std::initializer_list<std::string_view> endings) {
   if (is_file(name)) return name;

@@ -26,6 +26,9 @@ inline constexpr std::string_view comment_of_input = "#   ";
 // The file that a name means: the one of that very name, else the first with one of the endings behind it
 // that is there; the name itself where there is none.
 std::string session_path(const std::string& name, std::initializer_list<std::string_view> endings);
+// Where a session that ends leaves what no file has, `left` with that ending in the user's state folder;
+// empty where there is no such folder.
+std::string left_session_path(std::string_view ending);
 // Whether the statements of a session stand in the file, and whether all its states do.
 bool holds_statements(const std::string& path);
 bool holds_states(const std::string& path);

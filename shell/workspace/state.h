@@ -38,7 +38,7 @@ struct Surroundings {
 
 struct State;
 
-// What a restored state holds in a file: its free functions, what was loaded, and origins. They are read
+// What a restored state holds in a file: its free functions and what was loaded. They are read
 // before anybody goes there.
 class KeptState {
  public:
@@ -54,7 +54,6 @@ struct State {
   ModulePtr free_functions;
   std::shared_ptr<const Surroundings> around;
   StateOptions options;
-  std::shared_ptr<const Origins> origins;             // null: no command made a function
   std::shared_ptr<const KeptState> unread = nullptr;  // where what is missing of it stands
 };
 

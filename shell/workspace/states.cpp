@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "shell/workspace/origins.h"
 #include "support/limits.h"
 #include "support/render.h"
 #include "support/suggest.h"
@@ -13,6 +14,21 @@ namespace relish {
 namespace {
 
 constexpr std::uint64_t budget_share = 4;  // of the memory limit, a fourth
+
+// Of statements that run again: functions come from the inputs that they came from before. What needs other
+// states is never run again.
+class ReplayObserver final : public ScriptObserver {
+ public:
+  std::size_t input = 0;
+
+  ModulePtr transformed(const TransformCall& call) override { return with_origins(call, input); }
+  bool keeps_values() const override { return false; }
+  ScriptValue value_at(const std::string& name, const std::string&, Span) override {
+    RELISH_CHECK(false, "the value of '" + name + "' in another state was to be replayed");
+    return {};
+  }
+  std::optional<ScriptValue> unbound(const std::string&, Span) override { return std::nullopt; }
+};
 
 }  // namespace
 
@@ -49,13 +65,17 @@ State States::replayed(std::size_t node) const {
   Settings settings = session_.settings();
   settings.quiet = true;
   Session session(settings, std::make_unique<StringOutput>());
-  Script script(session, options_);
+  ReplayObserver observer;
+  ScriptOptions options = options_;
+  options.observer = &observer;
+  Script script(session, std::move(options));
   const State start = script.state_since({});
   State state = *log_.node(from).state;
   if (const auto unread = std::exchange(state.unread, nullptr)) unread->complete(state);
   script.go_to(start, state);
   for (auto step = way.rbegin(); step != way.rend(); ++step) {
     const LogNode& made = log_.node(*step);
+    observer.input = made.input;
     script.run_text(fmt::format("<in {}>", made.input), *made.made_by.plain());
     session.settings().tier = made.options.tier;
     session.settings().threads = made.options.threads;

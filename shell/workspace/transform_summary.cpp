@@ -18,7 +18,7 @@ void add_list(std::string& line, std::string_view sign, const std::vector<std::s
 
 }  // namespace
 
-std::string transform_summary(const TransformCall& call, const Origins& origins) {
+std::string transform_summary(const TransformCall& call) {
   ModuleChanges changes = changes_between(*call.before, *call.after);
   for (std::string& name : changes.replaced) {
     const std::string before = parameters_of(*call.before->find(name));
@@ -26,9 +26,11 @@ std::string transform_summary(const TransformCall& call, const Origins& origins)
     if (before != after) name = fmt::format("{} (was {})", after, before);
   }
   std::vector<std::string> stale;
-  for (const OriginPtr& origin : origins.stale(*call.after))
+  for (const GlobalFunction& function : stale_functions(*call.after)) {
+    const OriginPtr origin = origin_of(function);
     stale.push_back(
-        fmt::format("{} (made from {} in [{}])", name_of(origin->function), origin->source, origin->input));
+        fmt::format("{} (made from {} in [{}])", name_of(function), origin->source, origin->input));
+  }
   std::string line;
   add_list(line, "+", changes.added);
   add_list(line, "~", changes.replaced);

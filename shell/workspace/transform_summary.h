@@ -7,6 +7,6 @@
 
 namespace relish {
 
-std::string transform_summary(const TransformCall& call, const Origins& origins);
+std::string transform_summary(const TransformCall& call);
 
 }  // namespace relish

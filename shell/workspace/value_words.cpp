@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "shell/script/unread_value.h"
 #include "support/counted.h"
 
@@ -46,6 +48,24 @@ std::string overview_of(const ScriptValue& held) {
     return std::string(kind_name(value)) + " of " + counted(list->items.size(), "item");
   }
   return brief_text(value);
+}
+
+std::string entries_text(const ScriptDict& dict) {
+  std::size_t width = 0;
+  for (const auto& [key, value] : dict.items) width = std::max(width, text_of(key).size());
+  std::string text;
+  for (const auto& [key, value] : dict.items) {
+    std::string words;
+    const ScriptDict* inner = value.dictionary();
+    if (inner && !inner->items.empty() && inner->items.size() <= most_items_in_words) {
+      for (const auto& [name, part] : inner->items)
+        words += fmt::format("{}{} {}", words.empty() ? "" : ", ", text_of(name), overview_of(part));
+    } else {
+      words = overview_of(value);
+    }
+    text += fmt::format("{}{:<{}}  {}", text.empty() ? "" : "\n", text_of(key), width, words);
+  }
+  return text;
 }
 
 }  // namespace relish

@@ -74,11 +74,7 @@ void Workspace::run_each(const std::string& name, const std::string& text, std::
   running_ = false;
 }
 
-State Workspace::state_now() {
-  State now = script_.state_since(state());
-  now.origins = recorder_.all_origins();
-  return now;
-}
+State Workspace::state_now() { return script_.state_since(state()); }
 
 void Workspace::add_state(LogNode node, State now) {
   node.input = recorder_.input();
@@ -118,7 +114,6 @@ bool Workspace::move_to(std::size_t node) {
   script_.go_to(state(), target);
   states_.set_present(target);
   recorder_.record().begin(target.names);
-  recorder_.set_origins(target.origins);
   return dropped;
 }
 
@@ -177,7 +172,7 @@ std::vector<std::string> Workspace::restore(const std::string& path) {
   script_.go_to(before, state());
   recorder_.set_input(std::max(recorder_.input(), restored.last_input + 1));
   recorder_.record().begin(state().names);
-  recorder_.set_origins(state().origins);
+  log().note_saved();
   recorder_.shown_values() = {};
   for (const auto& [input, value] : restored.shown) recorder_.shown_values().show(input, value);
   return std::move(restored.lost);

@@ -75,8 +75,6 @@ class Workspace {
   // The statements on the way to the present state, with what was shown on it.
   SessionText statements() const;
 
-  // Of the functions of all modules, up to what runs.
-  const Origins& origins() const { return recorder_.origins(); }
   // The calls of transforms whose results the last input bound, by the names that they were bound to.
   const std::vector<std::pair<std::string, TransformCall>>& transforms() const { return bound_transforms_; }
   // Inputs that commands make.

@@ -50,6 +50,7 @@ std::string keys_of_step(std::string text) {
                                                           {"<Alt-Left>", "\x1b[1;3D"},
                                                           {"<Shift-Left>", "\x1b[1;2D"},
                                                           {"<PageUp>", "\x1b[5~"},
+                                                          {"<PageDown>", "\x1b[6~"},
                                                           {"<F1>", "\x1bOP"},
                                                           {"<F5>", "\x1b[15~"},
                                                           {"<Shift-Tab>", "\x1b[Z"},
@@ -74,7 +75,8 @@ Outcome run_screen(const GoldenFile& file) {
   // pager.
   std::vector<std::string> variables;
   if (file.options.find("EDITOR") != std::string::npos) variables.push_back("EDITOR=sh edit.sh");
-  if (file.options.find("PAGER") != std::string::npos) variables.push_back("PAGER=sed -n 's/^/page: /p'");
+  variables.push_back(file.options.find("PAGER") == std::string::npos ? "PAGER="
+                                                                      : "PAGER=sed -n 's/^/page: /p'");
   TerminalProgram program(folder, {"repl", "--tier", "interp"},
                           {"xterm", narrow(columns), narrow(rows), variables});
   TerminalScreen screen(columns, rows);

@@ -7,6 +7,7 @@
 #include "shell/commands/help/small_pages.h"
 #include "shell/commands/subject.h"
 #include "shell/commands/word_pages.h"
+#include "shell/program/told_table.h"
 #include "shell/script/builtins.h"
 #include "shell/script/python_names.h"
 #include "stdlib/catalog_doc.h"
@@ -119,7 +120,7 @@ std::vector<std::string> pages_of(const std::string& name, const std::string& sh
   return pages;
 }
 
-ScriptValue run(Invocation& invocation) {
+std::string page_of(Invocation& invocation) {
   start_language();
   if (invocation.files.empty()) {
     fail(ErrorClass::Usage, invocation.span, "doc.name",
@@ -159,6 +160,12 @@ ScriptValue run(Invocation& invocation) {
   for (const WordPage& page : word_pages()) names.emplace_back(page.words.substr(0, page.words.find(' ')));
   fail(ErrorClass::Usage, invocation.span, "doc.name",
        fmt::format("nothing is known of '{}'{}", printable(name), suggestion(short_name, names)));
+}
+
+ScriptValue run(Invocation& invocation) {
+  std::string page = page_of(invocation);
+  tell_page(page);
+  return page;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // The command `help`.
 #include "shell/commands/subject.h"
+#include "shell/program/told_table.h"
 #include "support/render.h"
 #include "support/suggest.h"
 
@@ -34,7 +35,11 @@ ScriptValue run(Invocation& invocation) {
   if (invocation.files.empty()) return command_list_help();
   std::string& name = invocation.files.front();
   if (name.starts_with(':')) name.erase(0, 1);  // :help :undo
-  if (const Command* command = find_command(name)) return command_help(*command);
+  if (const Command* command = find_command(name)) {
+    std::string page = command_help(*command);
+    tell_page(page);
+    return page;
+  }
   // Operators and built-ins have pages too.
   return find_command("doc")->run(invocation);
 }

@@ -11,6 +11,7 @@
 #include "shell/program/text_pictures.h"
 #include "shell/workspace/held_bytes.h"
 #include "shell/workspace/makers.h"
+#include "shell/workspace/origins.h"
 #include "shell/workspace/state_words.h"
 #include "support/counted.h"
 #include "support/render.h"
@@ -23,10 +24,9 @@ namespace {
 // X as the user wrote it, with what it is.
 struct Asked {
   std::string text, root;
-  std::optional<ScriptValue> value;        // none: nothing is bound to it
-  std::string binding;                     // `y` of M.main.y, a binding of the function that `value` is then
-  std::size_t node = 0;                    // the state that it is of: the present one, or that of M@12
-  std::shared_ptr<const Origins> origins;  // of that state
+  std::optional<ScriptValue> value;  // none: nothing is bound to it
+  std::string binding;               // `y` of M.main.y, a binding of the function that `value` is then
+  std::size_t node = 0;              // the state that it is of: the present one, or that of M@12
 };
 
 std::string word_of(const Invocation& invocation) {
@@ -50,17 +50,13 @@ Asked asked_of(Invocation& invocation) {
   asked.text = word_of(invocation);
   asked.root = asked.text.substr(0, asked.text.find_first_of(".[(@ "));
   asked.node = workspace.log().present();
-  asked.origins = workspace.state().origins;
   const bool elsewhere = asked.text.size() > asked.root.size() && asked.text[asked.root.size()] == '@' &&
                          is_plain_name(asked.root);
   if (elsewhere) {
     const std::size_t begin = asked.root.size() + 1;
     const std::string state = asked.text.substr(begin, asked.text.find_first_of(".[(@ ", begin) - begin);
     const bool number = !state.empty() && state.find_first_not_of("0123456789") == std::string::npos;
-    if (number || workspace.log().named(state)) {
-      asked.node = workspace.node_named(state);
-      asked.origins = workspace.state_of(asked.node).origins;
-    }
+    if (number || workspace.log().named(state)) asked.node = workspace.node_named(state);
   }
   const bool here = asked.node == workspace.log().present();
   if (here && !workspace.script().environment().find(asked.root) && !asked.root.starts_with('_'))
@@ -108,17 +104,13 @@ Span span_of(const GlobalFunction& function) {
   return std::visit([](const auto& held) { return held->span; }, function);
 }
 
-OriginPtr origin_of(const Asked& asked, const GlobalFunction& function) {
-  return asked.origins ? asked.origins->of(function) : nullptr;
-}
-
 // "gradient of main in [7], of ..." from the function back to what was written.
-std::string origin_text(const Asked& asked, const GlobalFunction& function) {
+std::string origin_text(const GlobalFunction& function) {
   std::string text;
   GlobalFunction at = function;
   constexpr int most_steps = 16;
   for (int step = 0; step < most_steps; ++step) {
-    const OriginPtr origin = origin_of(asked, at);
+    const OriginPtr origin = origin_of(at);
     if (!origin) break;
     text += fmt::format("{}made by {} from {} in [{}]", text.empty() ? "" : ", that ", origin->command,
                         origin->source, origin->input);
@@ -147,10 +139,10 @@ bool is_function_of(const Workspace& workspace, const std::string& path, const F
   return module && *module == function.module;
 }
 
-std::vector<std::string> derived_from(const Asked& asked, const FunctionReference& function) {
+std::vector<std::string> derived_from(const FunctionReference& function) {
   std::vector<std::string> derived;
   for (const GlobalFunction& other : function.module->functions) {
-    const OriginPtr origin = origin_of(asked, other);
+    const OriginPtr origin = origin_of(other);
     if (origin && origin->source == function.name && name_of(other) != function.name)
       derived.push_back(name_of(other));
   }
@@ -176,7 +168,7 @@ Elsewhere uses_elsewhere(const Workspace& workspace, const FunctionReference& fu
       for (const std::string& caller : callers_of(*module, function.name))
         found.callers.push_back(name + "." + caller);
     for (const GlobalFunction& other : module->functions) {
-      const OriginPtr origin = workspace.origins().of(other);
+      const OriginPtr origin = origin_of(other);
       const GlobalFunction* own = function.module->find(name_of(other));
       if (origin && origin->source_function == asked && !(own && *own == other))
         found.derived.push_back(name + "." + name_of(other));
@@ -193,14 +185,10 @@ Elsewhere uses_elsewhere(const Workspace& workspace, const FunctionReference& fu
   return found;
 }
 
-std::vector<OriginPtr> stale_in(const Asked& asked, const Module& module) {
-  return asked.origins ? asked.origins->stale(module) : std::vector<OriginPtr>();
-}
-
-bool is_stale(const Asked& asked, const Module& module, const std::string& name) {
-  const std::vector<OriginPtr> stale = stale_in(asked, module);
+bool is_stale(const Module& module, const std::string& name) {
+  const std::vector<GlobalFunction> stale = stale_functions(module);
   return std::any_of(stale.begin(), stale.end(),
-                     [&](const OriginPtr& origin) { return name_of(origin->function) == name; });
+                     [&](const GlobalFunction& function) { return name_of(function) == name; });
 }
 
 // The input that bound the name.
@@ -212,7 +200,7 @@ std::string maker_text(const Workspace& workspace, const Asked& asked) {
   return fmt::format("bound by [{}] {}", node.input, title_of(node));
 }
 
-std::string function_info(const Asked& asked, const FunctionReference& reference) {
+std::string function_info(const FunctionReference& reference) {
   const GlobalFunction& function = *reference.module->find(reference.name);
   std::string text;
   if (const auto* graph = std::get_if<FunctionPtr>(&function)) {
@@ -220,13 +208,13 @@ std::string function_info(const Asked& asked, const FunctionReference& reference
     for (const BindingBlock& block : (*graph)->blocks) bindings += block.bindings.size();
     text += "\n" + counted(bindings, "binding");
   }
-  const std::string origin = origin_text(asked, function);
+  const std::string origin = origin_text(function);
   text += "\n" + (origin.empty() ? "written at " + place_text(span_of(function)) : origin);
-  if (is_stale(asked, *reference.module, reference.name))
+  if (is_stale(*reference.module, reference.name))
     text += "\nstale: what it was made from is another one by now";
   const std::vector<std::string> callers = callers_of(*reference.module, reference.name);
   if (!callers.empty()) text += fmt::format("\ncalled by {}", fmt::join(callers, ", "));
-  const std::vector<std::string> derived = derived_from(asked, reference);
+  const std::vector<std::string> derived = derived_from(reference);
   if (!derived.empty()) text += fmt::format("\nsource of {}", fmt::join(derived, ", "));
   return text;
 }
@@ -295,18 +283,18 @@ ScriptValue run_info(Invocation& invocation) {
   Invocation type(invocation.session, *find_command("type"), Surface::Script, {});
   type.value = *asked.value;
   std::string text = *find_command("type")->run(type).string();
-  if (const auto* function = asked.value->as<FunctionReference>()) text += function_info(asked, *function);
+  if (const auto* function = asked.value->as<FunctionReference>()) text += function_info(*function);
   if (const Tensor* tensor = asked.value->tensor()) {
-    const std::string line = sparkline_of(*tensor);
-    const std::string statistics = statistics_of(*tensor);
-    if (!statistics.empty()) text += "\n" + statistics + (line.empty() ? "" : "  |" + line + "|");
+    if (const std::string line = overview_line_of(*tensor); !line.empty()) text += "\n" + line;
   }
   if (const ScriptFunction* function = asked.value->script_function(); function && function->text)
     text += "\nwritten at " + place_text(function->span);
   if (const auto* module = asked.value->as<ModulePtr>()) {
-    for (const OriginPtr& origin : stale_in(asked, **module))
-      text += fmt::format("\nstale: {} (made from {} in [{}])", name_of(origin->function), origin->source,
-                          origin->input);
+    for (const GlobalFunction& function : stale_functions(**module)) {
+      const OriginPtr origin = origin_of(function);
+      text +=
+          fmt::format("\nstale: {} (made from {} in [{}])", name_of(function), origin->source, origin->input);
+    }
   }
   if (const std::uint64_t bytes = held_bytes(*asked.value); bytes > 0) text += "\n" + counted(bytes, "byte");
   if (const std::string maker = maker_text(workspace, asked); !maker.empty()) text += "\n" + maker;
@@ -368,7 +356,7 @@ ScriptValue run_uses(Invocation& invocation) {
   if (function) {
     const Elsewhere elsewhere = uses_elsewhere(workspace, *function);
     add("called by", callers_of(*function->module, function->name), elsewhere.callers);
-    add("source of", derived_from(asked, *function), elsewhere.derived);
+    add("source of", derived_from(*function), elsewhere.derived);
   }
   const std::string mentioned = mentions_of(workspace, function ? asked.text : asked.root);
   if (!mentioned.empty()) text += (text.empty() ? "" : "\n") + mentioned;
@@ -384,7 +372,7 @@ ScriptValue run_where(Invocation& invocation) {
   if (const auto* reference = asked.value->as<FunctionReference>()) {
     const GlobalFunction& function = *reference->module->find(reference->name);
     text = place_text(asked.binding.empty() ? span_of(function) : found_binding(asked).span);
-    if (const std::string origin = origin_text(asked, function); !origin.empty()) text += "\n" + origin;
+    if (const std::string origin = origin_text(function); !origin.empty()) text += "\n" + origin;
     // A binding was there before its function came into the module.
     if (!asked.binding.empty()) return text;
   } else if (const auto* module = asked.value->as<ModulePtr>()) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "shell/commands/subject.h"
+#include "shell/workspace/origins.h"
 #include "shell/workspace/workspace.h"
 #include "support/render.h"
 
@@ -20,16 +21,16 @@ ModulePtr module_named(const Workspace& workspace, const std::string& name) {
   return *module;
 }
 
-// The first stale function whose source is as it should be; null when there is none.
-OriginPtr first_stale(const Workspace& workspace, const Module& module) {
-  const std::vector<OriginPtr> stale = workspace.origins().stale(module);
-  for (const OriginPtr& origin : stale) {
-    const bool waits = std::any_of(stale.begin(), stale.end(), [&](const OriginPtr& other) {
-      return name_of(other->function) == origin->source;
+// The first stale function whose source is as it should be.
+std::optional<GlobalFunction> first_stale(const Module& module) {
+  const std::vector<GlobalFunction> stale = stale_functions(module);
+  for (const GlobalFunction& function : stale) {
+    const bool waits = std::any_of(stale.begin(), stale.end(), [&](const GlobalFunction& other) {
+      return name_of(other) == origin_of(function)->source;
     });
-    if (!waits) return origin;
+    if (!waits) return function;
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 ScriptValue run(Invocation& invocation) {
@@ -40,13 +41,14 @@ ScriptValue run(Invocation& invocation) {
   bool any = false;
   // Each round makes one function fresh.
   for (std::size_t rounds = module_named(workspace, name)->functions.size(); rounds > 0; --rounds) {
-    const OriginPtr origin = first_stale(workspace, *module_named(workspace, name));
-    if (!origin) break;
+    const auto stale = first_stale(*module_named(workspace, name));
+    if (!stale) break;
+    const OriginPtr origin = origin_of(*stale);
     if (!origin->options) {
       fail(ErrorClass::Usage, {}, "redo_derived.options",
            fmt::format("'{}' was made by {} with options that came by * or **, which no text says; make it "
                        "again by hand",
-                       name_of(origin->function), origin->command));
+                       name_of(*stale), origin->command));
     }
     const std::string text = fmt::format("{0} = {1}({0}.{2}{3}{4})", name, origin->command, origin->source,
                                          origin->options->empty() ? "" : ", ", *origin->options);

@@ -1,4 +1,6 @@
 // The command `:restore`: a session that :save wrote with its values.
+#include <filesystem>
+
 #include <fmt/ranges.h>
 
 #include "shell/commands/subject.h"
@@ -16,11 +18,22 @@ constexpr Option options[] = {
     {"overwrite", OptionKind::Flag, "", "in the place of the states that this session has", 0, in_session},
 };
 
+// What the session before did not save.
+std::string path_of_left() {
+  std::string path = left_session_path(archive_ending);
+  if (path.empty() || !std::filesystem::exists(path) || !holds_states(path)) {
+    fail(ErrorClass::Usage, {}, "restore.path",
+         "no session left states behind; restore takes a file: :restore session.rxs");
+  }
+  return path;
+}
+
 ScriptValue run(Invocation& invocation) {
-  if (invocation.files.empty())
-    fail(ErrorClass::Usage, {}, "restore.path", "restore takes a file: :restore session.rxs");
-  const std::string path = session_path(without_quotes(fmt::format("{}", fmt::join(invocation.files, " "))),
-                                        {archive_ending, ".relish"});
+  const std::string path =
+      invocation.files.empty()
+          ? path_of_left()
+          : session_path(without_quotes(fmt::format("{}", fmt::join(invocation.files, " "))),
+                         {archive_ending, ".relish"});
   if (holds_statements(path)) {
     fail(ErrorClass::Usage, {}, "restore.path",
          fmt::format("'{0}' holds the statements of a session, and not its states; :load {0} runs them",
@@ -42,7 +55,7 @@ ScriptValue run(Invocation& invocation) {
   return text;
 }
 
-constexpr Example examples[] = {{"", ":restore session.rxs"}};
+constexpr Example examples[] = {{"", ":restore session.rxs"}, {"", ":restore"}};
 
 }  // namespace
 
@@ -55,9 +68,10 @@ const Command command_restore{
     .examples = examples,
     .doc =
         "All states are there again, with branches and snapshots. Nothing runs, and a value is read when it is "
-        "used first. Where the file is damaged, what is damaged is missing, and the rest is as it was.",
+        "used first. Where the file is damaged, what is damaged is missing, and the rest is as it was. "
+        "Without a file: the session that ended last with states that no file had.",
     .surfaces = in_session,
-    .arguments = "FILE",
+    .arguments = "[FILE]",
 };
 
 }  // namespace relish::commands_restore

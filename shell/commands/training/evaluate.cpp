@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "shell/commands/data/csv_options.h"
+#include "shell/commands/spec_examples.h"
 #include "shell/commands/subject.h"
 #include "shell/commands/training/data_types.h"
 #include "shell/commands/training/training.h"
@@ -27,7 +28,8 @@ constexpr Option options[] = {
     {"metrics", OptionKind::Names, "accuracy", metrics_doc},
     {"loss", OptionKind::Spec, "",
      "the loss of the metric `loss`; it says also from where on one column is positive, and which label does "
-     "not count"},
+     "not count",
+     0, everywhere, false, loss_example},
     {"prepare", OptionKind::Spec, "", prepare_doc},
     {"cast", OptionKind::Flag, "", cast_doc},
     {"batch_size", OptionKind::Integer, "256", "rows of one call"},

@@ -5,14 +5,17 @@
 #include <filesystem>
 
 #include "shell/commands/data/csv_options.h"
+#include "shell/commands/spec_examples.h"
 #include "shell/commands/subject.h"
 #include "shell/commands/training/data_types.h"
 #include "shell/commands/training/prepared_job.h"
 #include "shell/commands/training/trainer_options.h"
 #include "shell/commands/training/training.h"
 #include "shell/commands/transform/memory_budget.h"
+#include "shell/program/told_table.h"
 #include "shell/progress.h"
 #include "shell/script/script.h"
+#include "shell/workspace/value_words.h"
 #include "support/counted.h"
 #include "support/interrupt.h"
 #include "support/render.h"
@@ -33,8 +36,9 @@ constexpr Option options[] = {
     csv_option(csv_header_option, in_shell),
     {"loss", OptionKind::Spec, "",
      "NAME(option=value, …) of the standard library, or a function of yours; left out when the first result "
-     "of the model is its loss"},
-    {"optimizer", OptionKind::Spec, "", optimizer_doc, 0, everywhere, true},
+     "of the model is its loss",
+     0, everywhere, false, loss_example},
+    {"optimizer", OptionKind::Spec, "", optimizer_doc, 0, everywhere, true, optimizer_example},
     {"lr", OptionKind::Real, "", lr_doc},
     {"clip_norm", OptionKind::Real, "", clip_norm_doc},
     {"clip_value", OptionKind::Real, "", clip_value_doc},
@@ -43,8 +47,9 @@ constexpr Option options[] = {
     {"prepare", OptionKind::Spec, "", prepare_doc},
     {"cast", OptionKind::Flag, "", cast_doc},
     {"outputs", OptionKind::Integer, "1", "how many results of the function the loss takes"},
-    {"schedule", OptionKind::Spec, "", "NAME(option=value, …) of the learning rate: cosine(warmup=100), …"},
-    {"init", OptionKind::Spec, "", init_doc},
+    {"schedule", OptionKind::Spec, "", "NAME(option=value, …) of the learning rate: cosine(warmup=100), …", 0,
+     everywhere, false, schedule_example},
+    {"init", OptionKind::Spec, "", init_doc, 0, everywhere, false, init_example},
     {"epochs", OptionKind::Integer, "1", "passes over the data"},
     {"steps", OptionKind::Integer, "", "steps, in place of epochs"},
     {"batch_size", OptionKind::Integer, "what the function fixes, else 32", "rows of a step"},
@@ -70,7 +75,8 @@ constexpr Option options[] = {
     {"prefix", OptionKind::Text, "", prefix_doc},
     {"early_stopping", OptionKind::Spec, "",
      "METRIC(patience=5, min_delta=0): the job ends when this metric of the validation data has not become "
-     "better for so many epochs"},
+     "better for so many epochs",
+     0, everywhere, false, early_stopping_example},
     {"nan", OptionKind::Text, "stop",
      "what a step does whose loss, parameters or states are not finite: stop ends the job with exit code 8, "
      "skip leaves the step out and counts it"},
@@ -205,6 +211,8 @@ ScriptValue run(Invocation& invocation) {
       if (!notes.empty()) note_interrupt(notes.back().text);
       interrupt_flag.store(signal_of_exit_code(result.interrupt->exit_code()));
     }
+    // Weights are no answer to a person; the value has them.
+    tell_table([&] { return entries_text(*value.dictionary()); });
     return value;
   }
   return fmt::format("loss {}", loss_text(result.epoch_loss.value_or(result.loss)));

@@ -1,6 +1,7 @@
 // The command `append_loss`.
 #include "transform/append_loss.h"
 
+#include "shell/commands/spec_examples.h"
 #include "shell/commands/subject.h"
 #include "shell/commands/transform/loss_option.h"
 
@@ -9,7 +10,8 @@ namespace {
 
 constexpr Option options[] = {
     {"loss", OptionKind::Spec, "",
-     "NAME(option=value, …) of the standard library, or a function MODULE.FUNCTION", 0, everywhere, true},
+     "NAME(option=value, …) of the standard library, or a function MODULE.FUNCTION", 0, everywhere, true,
+     loss_example},
     {"outputs", OptionKind::Integer, "1", "how many results of the function the loss takes"},
     {"name", OptionKind::Text, "<f>_loss", "name of the new function"},
     output_option,

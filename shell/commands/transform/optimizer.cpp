@@ -1,4 +1,5 @@
 // The command `optimizer`.
+#include "shell/commands/spec_examples.h"
 #include "shell/commands/subject.h"
 #include "shell/commands/training/trainer_options.h"
 #include "shell/commands/transform/loss_option.h"
@@ -10,7 +11,7 @@ namespace {
 
 constexpr Option options[] = {
     {"optimizer", OptionKind::Spec, "", "NAME(option=value, …): sgd(lr=0.1), adam(lr=0.001), …", 0,
-     everywhere, true},
+     everywhere, true, optimizer_example},
     {"wrt", OptionKind::Names, "the trained parameters", "parameters that it updates"},
     {"prefix", OptionKind::Text, "", prefix_doc},
     output_option,

@@ -1,6 +1,7 @@
 // The command `setup_trainer`.
 #include "transform/setup_trainer.h"
 
+#include "shell/commands/spec_examples.h"
 #include "shell/commands/subject.h"
 #include "shell/commands/training/trainer_options.h"
 #include "shell/commands/training/training.h"
@@ -12,15 +13,17 @@ namespace {
 constexpr Option options[] = {
     {"loss", OptionKind::Spec, "",
      "NAME(option=value, …) of the standard library, or a function MODULE.FUNCTION; left out when the first "
-     "result of the model is its loss"},
-    {"optimizer", OptionKind::Spec, "", optimizer_doc, 0, everywhere, true},
+     "result of the model is its loss",
+     0, everywhere, false, loss_example},
+    {"optimizer", OptionKind::Spec, "", optimizer_doc, 0, everywhere, true, optimizer_example},
     {"lr", OptionKind::Real, "", lr_doc},
     {"clip_norm", OptionKind::Real, "", clip_norm_doc},
     {"clip_value", OptionKind::Real, "", clip_value_doc},
     {"groups", OptionKind::Spec, "", groups_doc},
     {"precision", OptionKind::Text, "float32", precision_doc},
-    {"schedule", OptionKind::Spec, "", "NAME(option=value, …) of the learning rate: cosine(warmup=100), …"},
-    {"init", OptionKind::Spec, "", init_doc},
+    {"schedule", OptionKind::Spec, "", "NAME(option=value, …) of the learning rate: cosine(warmup=100), …", 0,
+     everywhere, false, schedule_example},
+    {"init", OptionKind::Spec, "", init_doc, 0, everywhere, false, init_example},
     {"wrt", OptionKind::Names, "parameters marked by relish.params or num_input; else all but the first",
      "the trained parameters"},
     {"accumulate", OptionKind::Flag, "", "also add what a step over several batches is made of"},

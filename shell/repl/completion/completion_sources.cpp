@@ -51,11 +51,26 @@ std::string_view kind_bound_to(const Workspace& workspace, std::string_view name
   return kind_name(*workspace.script().environment().peek(name));
 }
 
-// The function that "M.main", "f", or the only function of "M" is.
+// What a name was bound to in another state, "12" or "before"; null where that is not known. A state that was
+// given up is not made again for a list.
+const ScriptValue* bound_in(const Workspace& workspace, std::string_view name, const std::string& state) {
+  const Log& log = workspace.log();
+  const auto input = whole_number<std::size_t>(state);
+  const auto node = input ? log.behind(*input) : log.named(state);
+  if (!node || !log.node(*node).state) return nullptr;
+  const ScriptValue* value = log.node(*node).state->names.find(std::string(name));
+  return value && !value->is_unread() ? value : nullptr;
+}
+
+// The function that "M.main", "f", "M@12.main", or the only function of "M" is.
 FunctionReference function_named(const Workspace& workspace, std::string_view text) {
   text = without_blanks(text);
   const std::size_t dot = text.find('.');
-  const ScriptValue* value = bound_to(workspace, text.substr(0, dot));
+  const std::string_view root = text.substr(0, dot);
+  const std::size_t sign = root.find('@');
+  const ScriptValue* value = sign == std::string_view::npos ? bound_to(workspace, root)
+                                                            : bound_in(workspace, root.substr(0, sign),
+                                                                       std::string(root.substr(sign + 1)));
   if (!value) return {};
   if (const auto* reference = value->as<FunctionReference>()) return *reference;
   const auto* module = value->as<ModulePtr>();
@@ -74,7 +89,7 @@ void add_words(std::vector<Candidate>& into, const Words& words, std::string_vie
 }  // namespace
 
 bool CompletionSources::is_bound(std::string_view name) const {
-  return workspace_.script().environment().peek(name.substr(0, name.find('.'))) != nullptr;
+  return workspace_.script().environment().peek(name.substr(0, name.find_first_of(".@"))) != nullptr;
 }
 
 std::vector<Candidate> CompletionSources::names(bool and_words) const {
@@ -158,14 +173,9 @@ std::vector<Candidate> CompletionSources::members(const std::string& object) con
 
 std::vector<Candidate> CompletionSources::members_at(std::string_view name, std::string_view state) const {
   std::vector<Candidate> found;
-  const Log& log = workspace_.log();
-  const std::string word(state.substr(0, state.find('.')));
-  const auto input = whole_number<std::size_t>(word);
-  const auto node = input ? log.behind(*input) : log.named(word);
-  // A state that was given up is not made again for a list.
-  if (!node || !log.node(*node).state || word.size() != state.size()) return found;
-  const ScriptValue* value = log.node(*node).state->names.find(std::string(name));
-  const auto* module = value && !value->is_unread() ? value->as<ModulePtr>() : nullptr;
+  const std::string word(state);
+  const ScriptValue* value = word.find('.') == std::string::npos ? bound_in(workspace_, name, word) : nullptr;
+  const auto* module = value ? value->as<ModulePtr>() : nullptr;
   if (module) add_words(found, (*module)->names(), "function", word + ".");
   return found;
 }

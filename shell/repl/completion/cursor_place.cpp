@@ -46,6 +46,16 @@ bool is_value_wanted(std::string_view before) {
   return false;
 }
 
+// "M.main", or "M@12.main" of another state.
+std::string_view callee_ending_at(std::string_view text, std::size_t end) {
+  const std::string_view name = name_ending_at(text, end);
+  std::size_t at = end - name.size();
+  while (at > 0 && is_digit(text[at - 1])) --at;
+  if (at == 0 || text[at - 1] != '@') return name;
+  const std::string_view bound = name_ending_at(text, at - 1);
+  return bound.empty() ? name : text.substr(at - 1 - bound.size(), end - (at - 1 - bound.size()));
+}
+
 class Walk {
  public:
   explicit Walk(std::string_view text) : text_(text) {}
@@ -112,7 +122,7 @@ class Walk {
       OpenBracket bracket;
       bracket.kind = c;
       bracket.begin = bracket.argument_begin = at_ + 1;
-      if (c == '(') bracket.callee = name_ending_at(text_, at_);
+      if (c == '(') bracket.callee = callee_ending_at(text_, at_);
       open_.push_back(std::move(bracket));
     } else if (c == ')' || c == ']' || c == '}') {
       if (!open_.empty()) open_.pop_back();

@@ -8,6 +8,8 @@
 
 namespace relish {
 
+struct Editing;
+
 class ScreenEditor final : public Editor {
  public:
   ScreenEditor(EditorQuestions questions, bool colors);
@@ -19,8 +21,7 @@ class ScreenEditor final : public Editor {
   void prefill(const std::string& text) override;
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<Editing> impl_;
 };
 
 }  // namespace relish

@@ -15,9 +15,10 @@
 #include "shell/program/told_table.h"
 #include "shell/repl/inputs/colon_command.h"
 #include "shell/repl/inputs/session_help.h"
+#include "shell/repl/inputs/session_saving.h"
 #include "shell/repl/inputs/text_end.h"
+#include "shell/script/unfinished_modules.h"
 #include "shell/workspace/saved/archive_lines.h"
-#include "shell/workspace/saved/archive_writer.h"
 #include "shell/workspace/transform_summary.h"
 #include "support/atomic_file.h"
 #include "support/counted.h"
@@ -64,17 +65,6 @@ ColonLine colon_line(std::string line) {
           line.substr(std::min(line.find_first_not_of(" \t", blank), line.size()))};
 }
 
-// The first line of the session's file: the options of its present state that a new session would not have.
-std::string heading_of(const Workspace& workspace) {
-  const StateOptions& options = workspace.state().options;
-  const StateOptions& start = workspace.log().node(Log::root).options;
-  std::string text(session_heading);
-  if (options.tier != start.tier) text += " --tier " + options.tier;
-  if (options.threads != start.threads) text += fmt::format(" --threads {}", options.threads);
-  if (options.seed != start.seed) text += fmt::format(" --seed {}", options.seed);
-  return text;
-}
-
 bool is_literal_text(std::string_view text) {
   try {
     parse_literal(text, "");
@@ -117,18 +107,6 @@ ModulePtr module_bound_to(const Script& script, const std::string& name) {
   return module ? *module : nullptr;
 }
 
-// A session is no data: whoever names such a file means a value.
-void refuse_data_ending(const std::string& path) {
-  for (const std::string_view ending : {".npz", ".npy", ".safetensors", ".csv", ".tsv", ".json", ".py"}) {
-    if (!path.ends_with(ending)) continue;
-    fail(ErrorClass::Usage, {}, "save.extension",
-         fmt::format(
-             ":save writes the session, for which '{}' is no file; expected .relish for its statements "
-             "or .rxs for all its states; save(VALUE, \"{}\") writes a value",
-             ending, printable(path)));
-  }
-}
-
 }  // namespace
 
 SessionInputs::SessionInputs(Session& session, ScriptOptions options)
@@ -156,15 +134,21 @@ void SessionInputs::check_syntax(const std::string& name, const std::vector<Inpu
 
 bool SessionInputs::run(const std::string& name, const std::string& text) {
   if (const auto copied = inputs_of_copy(text); !copied.empty()) return run_copy(copied);
-  try {
-    return run_inputs(name, text);
-  } catch (const Failure& failure) {
+  const auto propose = [&](const std::vector<Diagnostic>& diagnostics) {
     std::string input = text;
     while (input.ends_with('\n')) input.pop_back();
     // Without anything to correct it is what the next input may begin with all the same.
-    std::string proposed = corrected_input(input, failure.diagnostics()).value_or(input);
+    std::string proposed = corrected_input(input, diagnostics).value_or(input);
     for (; lines_done_ > 0; --lines_done_) proposed.erase(0, proposed.find('\n') + 1);
     if (!input.starts_with(":fix")) workspace_.proposal().corrected = std::move(proposed);
+  };
+  try {
+    const bool goes_on = run_inputs(name, text);
+    const std::vector<Diagnostic>& holes = unfinished_modules().told();
+    if (text.starts_with('@') && !holes.empty()) propose(holes);
+    return goes_on;
+  } catch (const Failure& failure) {
+    propose(failure.diagnostics());
     throw;
   }
 }
@@ -230,7 +214,7 @@ bool SessionInputs::as_input(const std::function<bool()>& work) {
   workspace_.end_input();
   if (summaries_) {
     for (const auto& [name, call] : workspace_.transforms())
-      session_.print("     " + transform_summary(call, workspace_.origins()));
+      session_.print("     " + transform_summary(call));
   }
   return goes_on;
 }
@@ -384,7 +368,7 @@ bool SessionInputs::run_command(const std::string& name, const InputPart& part) 
   const ColonLine line = colon_line(part.text);
   if (leaves(line.name)) return false;
   if (line.name == "save") {
-    save(line.rest);
+    save_session(session_, workspace_, line.rest);
     return true;
   }
   if (line.name == "help" && line.rest.empty()) {
@@ -408,8 +392,7 @@ bool SessionInputs::run_command(const std::string& name, const InputPart& part) 
       const bool goes_on = run_parts(name, *edited);
       if (const auto after = module_bound_to(script(), root); before && after && summaries_) {
         workspace_.settle();
-        session_.print("     " + transform_summary({"edit", "", true, false, std::nullopt, before, after},
-                                                   workspace_.origins()));
+        session_.print("     " + transform_summary({"edit", "", true, false, std::nullopt, before, after}));
       }
       return goes_on;
     } catch (const Failure&) {
@@ -456,58 +439,6 @@ void SessionInputs::run_session_command(const Command& command, const std::strin
     if (!result.string()->empty()) session_.print(*result.string());
   } else if (!result.is_none()) {
     session_.print(shown_text(result));
-  }
-}
-
-// `:save FILE [--overwrite]`.
-void SessionInputs::save(std::string path) {
-  constexpr std::string_view flag = "--overwrite";
-  bool overwrite = false;
-  if (path == flag || path.ends_with(" " + std::string(flag))) {
-    path.resize(path.size() - flag.size());
-    overwrite = true;
-  } else if (path.starts_with(std::string(flag) + " ")) {
-    path.erase(0, flag.size());
-    overwrite = true;
-  }
-  while (path.starts_with(' ')) path.erase(0, 1);
-  while (path.ends_with(' ')) path.pop_back();
-  if (path.size() >= 2 && (path.front() == '"' || path.front() == '\'') && path.back() == path.front()) {
-    path = path.substr(1, path.size() - 2);
-  } else if (path.find_first_of(" \t") != std::string::npos || path.starts_with("--")) {
-    fail(ErrorClass::Usage, {}, "save.path",
-         fmt::format("found '{}'; :save takes a file and perhaps --overwrite; a name with blanks stands in "
-                     "quotes",
-                     printable(path)));
-  }
-  if (path.empty()) fail(ErrorClass::Usage, {}, "save.path", ":save takes a file: :save session.relish");
-  refuse_data_ending(path);
-  workspace_.settle();
-  if (path.ends_with(archive_ending)) return save_archive(path, overwrite);
-  const SessionText statements = workspace_.statements();
-  const std::size_t files = statements.save(path, heading_of(workspace_), overwrite);
-  session_.print(
-      fmt::format("saved {} inputs in {}{}", statements.inputs(), path,
-                  files == 0 ? "" : fmt::format(", and {} of values beside it", counted(files, "file"))));
-  if (statements.has_stopped()) {
-    session_.print(
-        "a statement that stopped in the middle stands there as a comment, and behind it the values that it "
-        "left");
-  }
-  if (!statements.unwritten().empty()) {
-    session_.print(fmt::format("no text says the values of {}, which are left out",
-                               fmt::join(statements.unwritten(), ", ")));
-  }
-}
-
-// `:save FILE.rxs`: all states with their values.
-void SessionInputs::save_archive(const std::string& path, bool overwrite) {
-  if (!overwrite) refuse_other_file(path);
-  const SavedArchive saved = write_archive(workspace_, path, heading_of(workspace_));
-  session_.print(fmt::format("saved {} with their values in {}", counted(saved.states, "state"), path));
-  if (!saved.left_out.empty()) {
-    session_.print(
-        fmt::format("no text says the values of {}, which are left out", fmt::join(saved.left_out, ", ")));
   }
 }
 

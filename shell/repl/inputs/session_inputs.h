@@ -46,9 +46,7 @@ class SessionInputs {
   bool run_command(const std::string& name, const InputPart& part);
   void run_session_command(const Command& command, const std::string& written, const std::string& words);
   void check_syntax(const std::string& name, const std::vector<InputPart>& parts);
-  void save(std::string path);
   void restore(const std::string& path);
-  void save_archive(const std::string& path, bool overwrite);
   std::optional<bool> run_loaded(const std::string& words);
   bool beside(const std::string& path, std::string text, const std::function<bool(const std::string&)>& work);
   void apply_heading(std::string_view line);

@@ -62,7 +62,6 @@ class StateInFile final : public KeptState, public std::enable_shared_from_this<
   // A damaged part is missing afterwards, and what needs it says so.
   void complete(State& state) const override {
     const auto found = graph_->states.find(id_);
-    state.origins = graph_->values->origins();
     state.around = std::make_shared<const Surroundings>();
     if (found == graph_->states.end()) return;
     const json& told = found->second;

@@ -72,7 +72,9 @@ ArchiveValues::ArchiveValues(const std::string& path, Outside outside)
     : file_(path), outside_(std::move(outside)) {
   for (const auto& [number, text] : file_.lines("origin")) {
     const json origin = json::parse(text, nullptr, false);
-    if (origin.is_object() && origin.contains("of")) origin_lines_.emplace(origin["of"], number);
+    if (origin.is_object() && origin.contains("of") && origin.contains("function") &&
+        origin["function"].is_string())
+      origin_lines_.emplace(origin["of"], OriginLine{origin["function"], number});
   }
 }
 
@@ -211,7 +213,7 @@ ModulePtr ArchiveValues::module(std::size_t number) {
       damaged(fmt::format("module {}", step->first));
     }
     modules_[step->first] = base;
-    add_origins(step->first);
+    base = add_origins(step->first);
   }
   return base;
 }
@@ -276,25 +278,57 @@ void ArchiveValues::note_file(const json& form, const Module& part, const Module
   for (const std::uint32_t source : sources) outside_.note(source, functions);
 }
 
-void ArchiveValues::add_origins(std::size_t number) {
+// Those of other modules are read with them; a module that asks for this one meanwhile finds its functions
+// without origins.
+ModulePtr ArchiveValues::add_origins(std::size_t number) {
+  Module told = *modules_.at(number);
+  std::map<std::string, std::size_t> lines;
   const auto [first, last] = origin_lines_.equal_range(number);
-  for (auto at = first; at != last; ++at) {
-    try {
-      const json form = line("origin", at->second);
-      const GlobalFunction* function = modules_.at(number)->find(form.at("function").get<std::string>());
-      const GlobalFunction* source =
-          module(form.at("source_of"))->find(form.at("source_function").get<std::string>());
-      if (!function || !source) continue;
-      Origin origin{*function,    form.at("command"),
-                    std::nullopt, form.at("source"),
-                    *source,      form.at("input").get<std::size_t>()};
-      if (form.contains("options")) origin.options = form["options"].get<std::string>();
-      origins_->add(std::move(origin));
-    } catch (const json::exception&) {
-      continue;  // nobody knows where it came from
-    } catch (const Failure& failure) {
-      if (failure.error_class() == ErrorClass::Interrupted) throw;
+  for (auto at = first; at != last; ++at) lines.emplace(at->second.function, at->second.line);
+  // What another was made from has its own origin first.
+  const std::function<GlobalFunction(const std::string&)> settled =
+      [&](const std::string& name) -> GlobalFunction {
+    const GlobalFunction* function = told.find(name);
+    if (!function) damaged(fmt::format("the function '{}'", printable(name)));
+    const auto line = lines.extract(name);
+    if (line.empty()) return *function;
+    const OriginPtr origin =
+        read_origin(line.mapped(), [&](std::size_t module_number, const std::string& source) {
+          if (module_number == number) return settled(source);
+          const GlobalFunction* found = module(module_number)->find(source);
+          if (!found) damaged(fmt::format("the function '{}'", printable(source)));
+          return *found;
+        });
+    told.set(with_origin(*told.find(name), origin));
+    return *told.find(name);
+  };
+  if (lines.empty()) return modules_.at(number);
+  while (!lines.empty()) {
+    const std::string name = lines.begin()->first;
+    if (!told.find(name)) {
+      lines.erase(name);
+      continue;
     }
+    settled(name);
+  }
+  return modules_[number] = std::make_shared<const Module>(std::move(told));
+}
+
+// Null where the line is not as it was written: nobody knows where the function came from.
+OriginPtr ArchiveValues::read_origin(
+    std::size_t number, const std::function<GlobalFunction(std::size_t, const std::string&)>& source) const {
+  try {
+    const json form = line("origin", number);
+    FunctionOrigin origin{form.at("command"), std::nullopt, form.at("source"),
+                          source(form.at("source_of"), form.at("source_function")),
+                          form.at("input").get<std::size_t>()};
+    if (form.contains("options")) origin.options = form["options"].get<std::string>();
+    return std::make_shared<const FunctionOrigin>(std::move(origin));
+  } catch (const json::exception&) {
+    return nullptr;
+  } catch (const Failure& failure) {
+    if (failure.error_class() == ErrorClass::Interrupted) throw;
+    return nullptr;
   }
 }
 

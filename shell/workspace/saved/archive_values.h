@@ -40,8 +40,6 @@ class ArchiveValues : public std::enable_shared_from_this<ArchiveValues> {
   ScriptValue unread(const std::string& name, const nlohmann::json& json, std::string kind,
                      std::string overview);
   ModulePtr module(std::size_t number);
-  // Of all functions that were read so far, and will be.
-  const std::shared_ptr<const Origins>& origins() const { return shared_origins_; }
 
   [[noreturn]] void damaged(std::string_view what) const;
 
@@ -51,15 +49,20 @@ class ArchiveValues : public std::enable_shared_from_this<ArchiveValues> {
   void note_file(const nlohmann::json& line, const Module& part, const ModulePtr& base);
   ScriptValue read_part(std::size_t number, int depth);
   ScriptValue read_function(const nlohmann::json& json, int depth);
-  void add_origins(std::size_t module);
+  struct OriginLine {
+    std::string function;
+    std::size_t line;
+  };
+  // The module with the origins of its functions.
+  ModulePtr add_origins(std::size_t number);
+  OriginPtr read_origin(std::size_t number,
+                        const std::function<GlobalFunction(std::size_t, const std::string&)>& source) const;
 
   ArchiveFile file_;
   Outside outside_;
   std::map<std::size_t, ModulePtr> modules_;
-  std::multimap<std::size_t, std::size_t> origin_lines_;             // by the module of the function
+  std::multimap<std::size_t, OriginLine> origin_lines_;              // by the module of the function
   std::map<std::size_t, std::shared_ptr<const std::string>> texts_;  // of files, by their parts
-  std::shared_ptr<Origins> origins_ = std::make_shared<Origins>();
-  std::shared_ptr<const Origins> shared_origins_ = std::make_shared<const Origins>(origins_);
 };
 
 }  // namespace relish

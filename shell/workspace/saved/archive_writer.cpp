@@ -85,7 +85,6 @@ class ArchiveWriter {
     Json json = encoded_names(state, base);
     if (state.free_functions) json["free"] = values_.module_number(state.free_functions);
     if (state.around) json["around"] = around_number(state.around);
-    if (state.origins) origins_.insert(state.origins);
     return json;
   }
 
@@ -185,8 +184,6 @@ class ArchiveWriter {
   }
 
   void add_origins() {
-    origins_.insert(std::shared_ptr<const Origins>(std::shared_ptr<const void>(),
-                                                   &workspace_.origins()));  // which outlive this
     std::size_t number = 0;
     for (std::size_t module = 0; module < values_.modules().size(); ++module) {
       // By handle, as the list grows by what an origin needs.
@@ -215,12 +212,6 @@ class ArchiveWriter {
     if (!base || whole_.contains(number)) return false;
     const GlobalFunction* there = values_.modules()[*base].module->find(name_of(function));
     return there && *there == function;
-  }
-
-  OriginPtr origin_of(const GlobalFunction& function) const {
-    for (const auto& origins : origins_)
-      if (OriginPtr origin = origins->of(function)) return origin;
-    return nullptr;
   }
 
   // A module that the statements load stands there whole.
@@ -321,7 +312,6 @@ class ArchiveWriter {
   SafetensorsHeader header_;
   std::string lines_;
   std::map<std::shared_ptr<const Surroundings>, std::size_t> arounds_;
-  std::set<std::shared_ptr<const Origins>> origins_;
   std::set<std::size_t> whole_;                               // modules that the statements load
   std::map<std::shared_ptr<const std::string>, Json> files_;  // texts of files
   SavedArchive result_;

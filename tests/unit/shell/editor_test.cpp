@@ -3,11 +3,9 @@
 #include <catch2/catch.hpp>
 
 #include <clocale>
-#include <csignal>
 #include <cstdlib>
 
 #include "shell/program/highlight.h"
-#include "shell/program/pager.h"
 #include "shell/repl/completion/completion.h"
 #include "shell/repl/completion/cursor_place.h"
 #include "shell/repl/editor/edited_text.h"
@@ -22,12 +20,9 @@
 using namespace relish;
 using relish::testing::SessionHarness;
 using relish::testing::TerminalScreen;
+using relish::testing::two_layers;
 
 namespace {
-
-const std::string two_layers =
-    "@I.ir_module\nclass M:\n    @R.function\n    def main(x: R.Tensor((2, 3), \"float32\"), w: R.Tensor((3, 4), "
-    "\"float32\")):\n        h = R.matmul(x, w)\n        return h\n";
 
 std::vector<std::string> rows_of(const EditorView& view) {
   TerminalScreen screen(view.columns, view.rows);
@@ -211,6 +206,9 @@ constexpr CompletionRow completion_rows[] = {
     {"M.ma", "M.main"},
     {"M.main(", "x="},
     {"M.main(x, w", "w="},
+    {"M@1.main(", "x="},
+    {"M@1.main(x, ", "w="},
+    {"M@before.main(x, w", "w="},
     {"gradient(M.main, w", "wrt="},
     {"gradient(M.main, wrt=[\"", "x"},
     {"gradient(M.main, wrt=[\"x\", \"", "w"},
@@ -334,26 +332,6 @@ TEST_CASE("editor: whatever has a name is found by its beginning") {
   CHECK(found * 100 >= positions * 95);
 }
 
-TEST_CASE("what is longer than the screen goes to the pager, where one is named") {
-  ::signal(SIGPIPE, SIG_IGN);  // as the program does: a pager may end before it has read all
-  const testing::TemporaryFolder folder;
-  const std::string file = folder.file("paged");
-  ::setenv("PAGER", ("cat >" + file).c_str(), 1);
-  begin_paging(10);
-  SessionHarness session;
-  CHECK(session("print('a\\n' * 4)") == "a\na\na\na\n\n");
-  CHECK_FALSE(std::filesystem::exists(file));
-  CHECK(session("print('b\\n' * 20)").empty());
-  CHECK(testing::bytes_of(file).substr(0, 4) == "b\nb\n");
-  // One that is not there shows nothing, so the session does.
-  ::setenv("PAGER", "no-such-pager-anywhere 2>/dev/null", 1);
-  CHECK(session("print('c\\n' * 20)").starts_with("c\nc\n"));
-  begin_paging(0);
-  ::setenv("PAGER", ("cat >" + file).c_str(), 1);
-  CHECK(session("print('d\\n' * 20)").starts_with("d\nd\n"));
-  ::unsetenv("PAGER");
-}
-
 TEST_CASE("editor: keys that nothing is bound to put nothing into the text") {
   const std::vector<OtherKey> keys = other_keys();
   const auto function_of = [&](std::string_view bytes) -> std::string {
@@ -416,134 +394,4 @@ TEST_CASE("editor: the correction of an input that failed") {
   session("@R.function\ndef f(x: R.Tensor((2,), \"float32\")):\n    y = R.nn.rleu(x)\n    return y\n");
   session(":fix");
   CHECK(session.inputs().take_corrected().value_or("").find("R.nn.relu(x)") != std::string::npos);
-}
-
-TEST_CASE("the arguments of a function's last call serve commands") {
-  SessionHarness session;
-  session(two_layers);
-  CHECK(session(":call M.main").starts_with("UsageError"));
-  session("x = ones((2, 3))\nw = ones((3, 4)) * 2\n");
-  session("h = M.main(x, w)");
-  CHECK(session("call(M.main) == h").find("True") != std::string::npos);
-  CHECK(session("t = time(M.main, runs=2, vs=M.main)\nprint(t['vs']['runs'], t['ratio'] > 0)") == "2 True\n");
-  // Those of the function under another form that takes the same.
-  session(two_layers.substr(0, two_layers.find("h = ")) +
-          "h = R.negative(R.matmul(x, w))\n        return h\n");
-  CHECK(session("call(M.main)[0, 0]") == "float32 () -6\n");
-  // A saved session has no last calls: what used them stands there as values.
-  session("k = call(M.main)");
-  SessionHarness again;
-  again(*session.workspace().statements().plain());
-  CHECK(again("k[0, 0]") == "float32 () -6\n");
-  // What is given away is not held.
-  session("M.main(donate(x), w)");
-  session("x = ones((2, 3)) * 5");
-  CHECK(session(":call M.main").find("no value for") != std::string::npos);
-}
-
-TEST_CASE("functions are timed beside each other with the same arguments") {
-  SessionHarness session;
-  session(two_layers);
-  session("x = ones((2, 3)); w = ones((3, 4)) * 2");
-  session("h = M.main(x, w)");
-  session(":bind-params M.main --set w=w");
-  // The call of the function with two parameters says what the one that is left is.
-  CHECK(session(":call M.main") == session("h"));
-  const auto timed = [&](const std::string& line) {
-    const std::string told = session(line);
-    return told.find("\nratio ") != std::string::npos ? std::string("timed") : told;
-  };
-  CHECK(timed(":time M.main --vs M@1.main --runs 2") == "timed");
-  CHECK(timed(":time M@1.main --vs M.main --runs 2") == "timed");
-  CHECK(timed(":time M.main --vs M@1.main --arg x=x --arg w=w --runs 2") == "timed");
-  CHECK(timed(":time M@1.main --vs M.main --arg x=rand --arg w=w --runs 2") == "timed");
-  CHECK(session(":time M.main --vs M@1.main --arg x=x --arg v=w --runs 2")
-            .find("'v' is no parameter of main") != std::string::npos);
-  CHECK(session(":time M.main --vs M@1.main --arg x=x --runs 2").find("main: no value for w") !=
-        std::string::npos);
-  // Parameters of one name get one value, wherever they stand; others go by their places.
-  session(
-      "@R.function\ndef f(a: R.Tensor((2,), \"float32\"), b: R.Tensor((3,), \"float32\")):\n    return "
-      "R.exp(a)\n");
-  session(
-      "@R.function\ndef g(b: R.Tensor((3,), \"float32\"), a: R.Tensor((2,), \"float32\")):\n    return "
-      "R.exp(b)\n");
-  session(
-      "@R.function\ndef h(p: R.Tensor((2,), \"float32\"), q: R.Tensor((3,), \"float32\")):\n    return "
-      "R.exp(q)\n");
-  session("f(ones((2,)), ones((3,)))");
-  CHECK(timed(":time f --vs g --runs 2") == "timed");
-  CHECK(timed(":time f --vs h --runs 2") == "timed");
-}
-
-TEST_CASE("who uses a function is told, wherever it is") {
-  SessionHarness session;
-  session(
-      "@I.ir_module\nclass M:\n    @R.function\n    def main(x: R.Tensor((2,), \"float32\")):\n        return "
-      "R.sum(R.exp(x))\n");
-  session("G = gradient(M.main)");
-  CHECK(session(":uses G.main_adjoint") == "nothing calls G.main_adjoint\n");
-  session("J = jvp(G.main_adjoint)");
-  session("G.main_adjoint(ones((2,)))");
-  session("def twice(x):\n    return G.main_adjoint(x), G.main_adjoint(x)\n");
-  const std::string used = session(":uses G.main_adjoint");
-  INFO(used);
-  CHECK(used.find("source of J.main_adjoint_jvp\n") != std::string::npos);
-  CHECK(used.find("[4] J = jvp(G.main_adjoint)\n") != std::string::npos);
-  CHECK(used.find("behind [4] G.main_adjoint(ones((2,)))\n") != std::string::npos);
-  CHECK(used.find("[6] def twice(x):\n") != std::string::npos);
-  CHECK(used.find("called by") == std::string::npos);
-  CHECK(session(":uses M.main").starts_with("source of G.main_adjoint, J.main_adjoint\n"));
-  // By a copy in a free function.
-  session("@R.function\ndef outer(x: R.Tensor((2,), \"float32\")):\n    y = G.main(x)\n    return y\n");
-  CHECK(session(":uses G.main").find("called by outer\n") != std::string::npos);
-  CHECK(session(":uses main_adjoint").starts_with("TypeError"));
-}
-
-TEST_CASE("a function is edited elsewhere and comes back into its module") {
-  SessionHarness session;
-  session(
-      "@I.ir_module\nclass M:\n    @R.function\n    def main(x: R.Tensor((2,), \"float32\")):\n        y = "
-      "R.sum(R.exp(x))\n        return y\n\n    @R.function\n    def other(x: R.Tensor((2,), \"float32\")):\n     "
-      "   y = R.exp(x)\n        return y\n");
-  session("M = gradient(M.main)");
-  ::setenv("VISUAL", "sed -i s/exp/sin/", 1);
-  CHECK(session(":edit M.main").empty());
-  CHECK(session("M.other(zeros((2,)))") == "float32 (2,)\n[1, 1]\n");
-  CHECK(session("M.main(zeros((2,)))") == "float32 () 0\n");
-  // The others are the very same functions, so it is known what was made from the old one.
-  const auto& module = *session.workspace().script().environment().find("M")->as<ModulePtr>();
-  const std::vector<OriginPtr> stale = session.workspace().origins().stale(*module);
-  REQUIRE(stale.size() == 1);
-  CHECK(name_of(stale.front()->function) == "main_adjoint");
-  session(":undo");
-  CHECK(session("M.main(zeros((2,)))") == "float32 () 2\n");
-  CHECK(session(":edit M.other").empty());
-  CHECK(session("M.other(zeros((2,)))") == "float32 (2,)\n[0, 0]\n");
-  // What fails is not lost: it stands in the line.
-  ::setenv("VISUAL", "sed -i s/exp/nothing/", 1);
-  session("q = 'exp'");
-  session(":edit M.main");
-  const auto kept = session.inputs().take_corrected();
-  REQUIRE(kept);
-  CHECK(kept->find("R.nothing") != std::string::npos);
-  CHECK_FALSE(session.inputs().take_corrected());
-  session("k = 3");
-  ::setenv("VISUAL", "sed -i s/3/4/", 1);
-  session(":edit");
-  CHECK(session("k") == "4\n");
-  ::setenv("VISUAL", "true", 1);
-  CHECK(session(":edit M") == "nothing changed\n");
-  ::setenv("VISUAL", "false", 1);
-  CHECK(session(":edit M").starts_with("IOError: the editor 'false' failed"));
-  CHECK(session(":edit nowhere").starts_with("UsageError"));
-  CHECK(session(":edit 99").starts_with("UsageError"));
-  ::unsetenv("VISUAL");
-}
-
-TEST_CASE("a copy of a session runs wherever inputs are read") {
-  SessionHarness session;
-  session.inputs().run_text(
-      "<stdin>", "[1] >>> a = 1\n[2] >>> a\n1\n[3] >>> for i in range(2):\n    ...     a = a + i\n");
-  CHECK(session("a") == "2\n");
 }

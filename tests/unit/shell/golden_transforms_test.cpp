@@ -11,6 +11,7 @@
 #include "ir/printer/printer.h"
 #include "ir/rewriting/rewrite.h"
 #include "shell/command.h"
+#include "shell/program/program_file.h"
 #include "shell/workspace/transform_summary.h"
 #include "support/big_stack.h"
 #include "tests/golden/golden_file.h"
@@ -153,8 +154,17 @@ class GoldenTransforms {
       }
       ++worked_;
       ++worked_by_[transform.name];
-      check_changes(path, {std::string(transform.name), function, command.subject == Subject::Module, false,
-                           std::nullopt, module, after});
+      TransformCall told{std::string(transform.name),
+                         function,
+                         command.subject == Subject::Module,
+                         false,
+                         std::nullopt,
+                         module,
+                         after};
+      if (!told.whole_module && told.function.empty()) told.function = default_function_or_none(*module);
+      told.after = with_origins(told, 1);
+      check_changes(path, told);
+      check_origins(path, told);
       complain(path, transform.name, PlaceCheck(own).lost(*after));
     }
   }
@@ -177,7 +187,7 @@ class GoldenTransforms {
     for (const std::string& name : call.before->names())
       if (!call.after->find(name)) wanted.removed.push_back(name);
     const ModuleChanges found = changes_between(*call.before, *call.after);
-    const std::string line = transform_summary(call, Origins().with(call, 1));
+    const std::string line = transform_summary(call);
     const bool none = wanted.added.empty() && wanted.replaced.empty() && wanted.removed.empty();
     // Of long lists the line tells the first names.
     const auto tells = [&](const std::vector<std::string>& names) {
@@ -192,6 +202,22 @@ class GoldenTransforms {
                                       path.filename().string(), line));
   }
 
+  // What a command made of a function says so, and means and prints the same with it.
+  void check_origins(const std::filesystem::path& path, const TransformCall& call) {
+    for (const GlobalFunction& function : call.after->functions) {
+      const GlobalFunction* before = call.before->find(name_of(function));
+      const OriginPtr origin = origin_of(function);
+      const GlobalFunction* source = call.whole_module ? nullptr : call.after->find(call.function);
+      const bool made = source && name_of(function) != call.function && (!before || *before != function) &&
+                        !std::holds_alternative<ExternFunctionPtr>(function);
+      const bool told = origin && origin->command == call.command && origin->source == call.function &&
+                        origin->source_function == *source && origin->input == 1;
+      if (made != told)
+        problems_.push_back(fmt::format("{}({}) of {} gives {} no origin", call.command, call.function,
+                                        path.filename().string(), name_of(function)));
+    }
+  }
+
   Session session_{quiet_settings(), std::make_unique<StringOutput>()};
 
   static Settings quiet_settings() {
@@ -204,6 +230,7 @@ class GoldenTransforms {
 
 // Every `step`-th file, or all.
 void check_golden_transforms(std::size_t step) {
+  start_language();
   GoldenTransforms all;
   std::size_t number = 0;
   for (const char* folder : {"check", "loops", "pass", "print", "run", "steps", "surface", "train"}) {

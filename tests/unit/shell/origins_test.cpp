@@ -27,8 +27,8 @@ ModulePtr module_in(SessionHarness& session, const std::string& name = "M") {
 
 std::vector<std::string> stale_in(SessionHarness& session) {
   std::vector<std::string> names;
-  for (const OriginPtr& origin : session.workspace().origins().stale(*module_in(session)))
-    names.push_back(name_of(origin->function));
+  for (const GlobalFunction& function : stale_functions(*module_in(session)))
+    names.push_back(name_of(function));
   return names;
 }
 
@@ -91,7 +91,7 @@ TEST_CASE("what the line behind a transform tells is what is different in the te
       CHECK(found.added == expected.added);
       CHECK(found.replaced == expected.replaced);
       CHECK(found.removed == expected.removed);
-      const std::string line = transform_summary(call, session.workspace().origins());
+      const std::string line = transform_summary(call);
       for (const std::string& name : expected.removed) CHECK(line.find(name) != std::string::npos);
       CHECK((line == "no function changed") == (found.added.empty() && found.replaced.empty() &&
                                                 found.removed.empty() && stale_in(session).empty()));
@@ -143,4 +143,50 @@ TEST_CASE("what was made from something stale is stale, and made anew behind it"
         "M = append_loss(M.main, loss=\"mse\")\nM = gradient(M.main_loss, wrt=[\"w\"])\n");
   CHECK(stale_in(session).empty());
   CHECK(module_in(session)->function("main_loss_adjoint")->params.size() == 3);
+}
+
+TEST_CASE("a function carries where it comes from, which no text shows") {
+  SessionHarness session;
+  session(two_functions);
+  session("M = gradient(M.main, wrt=[\"x\"])");
+  const ModulePtr made = module_in(session);
+  CHECK(origin_of(*made->find("main")) == nullptr);
+  const OriginPtr origin = origin_of(*made->find("main_adjoint"));
+  REQUIRE(origin);
+  CHECK(origin->command == "gradient");
+  CHECK(origin->options == "wrt=[\"x\"]");
+  CHECK(origin->source == "main");
+  CHECK(GlobalFunction(origin->source_function) == *made->find("main"));
+  CHECK(origin->input == 2);
+  Module without = *made;
+  without.set(with_origin(*made->find("main_adjoint"), nullptr));
+  CHECK(print(without) == print(*made));
+  CHECK(is_same_function(*without.find("main_adjoint"), *made->find("main_adjoint")));
+  // It goes where the function goes, and names the function's source as it is in the module.
+  session("xs = [M]");
+  session("N = fuse(legalize(xs[0]))");
+  const OriginPtr later = origin_of(*module_in(session, "N")->find("main_adjoint"));
+  REQUIRE(later);
+  CHECK(later->input == 2);
+  CHECK(GlobalFunction(later->source_function) == *module_in(session, "N")->find("main"));
+  // What was made from something made: from the one that says so itself.
+  session("A = append_loss(N.other, loss=\"mse\")");
+  session("A = gradient(A.other_loss)");
+  const ModulePtr both = module_in(session, "A");
+  CHECK(GlobalFunction(origin_of(*both->find("other_loss_adjoint"))->source_function) ==
+        *both->find("other_loss"));
+  CHECK(origin_of(*both->find("other_loss"))->command == "append_loss");
+}
+
+TEST_CASE("a state that is made again has functions of the same origin") {
+  SessionHarness session;
+  session(two_functions);
+  session("M = gradient(M.main, wrt=[\"x\"])");
+  session("M = bind_params(M.main, set={\"w\": ones((2,))})");
+  session("t = zeros((1000,))");
+  session(":history --keep 0");
+  session("t = t + 1");
+  CHECK(session(":info M@2.main_adjoint").find("made by gradient from main in [2]") != std::string::npos);
+  CHECK(session(":info M@3.main_adjoint").find("stale: what it was made from is another") !=
+        std::string::npos);
 }

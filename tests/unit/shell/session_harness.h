@@ -10,6 +10,11 @@
 
 namespace relish::testing {
 
+// A module of one function.
+inline const std::string two_layers =
+    "@I.ir_module\nclass M:\n    @R.function\n    def main(x: R.Tensor((2, 3), \"float32\"), w: R.Tensor((3, 4), "
+    "\"float32\")):\n        h = R.matmul(x, w)\n        return h\n";
+
 class SessionHarness {
  public:
   explicit SessionHarness(const std::string& tier = "interp") {

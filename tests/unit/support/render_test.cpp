@@ -1,5 +1,5 @@
 // The text and JSON forms of diagnostics.
-#include "support/render.h"
+#include "support/render_within.h"
 
 #include <catch2/catch.hpp>
 
@@ -98,6 +98,18 @@ TEST_CASE("long lines are cut around the fault") {
   CHECK(text_of({type_error({file, 500, 501}, "bad")}) ==
         "model.relish:1:501: error[TypeError]: bad\n    ..." + std::string(40, 'a') + "!" +
             std::string(79, 'b') + "...\n" + std::string(47, ' ') + "^\n");
+}
+
+TEST_CASE("on a narrow terminal no line of a source wraps, so that the marks stand below the fault") {
+  const std::uint32_t file = add(std::string(100, 'a') + "!" + std::string(100, 'b'));
+  const auto within = [&](std::size_t columns) {
+    const Diagnostic error = type_error({file, 100, 101}, "bad");
+    return render_within(columns, {&error, 1}, Sources::instance(), {});
+  };
+  CHECK(within(40) == "model.relish:1:101: error[TypeError]: bad\n    ..." + std::string(10, 'a') + "!" +
+                          std::string(19, 'b') + "...\n" + std::string(17, ' ') + "^\n");
+  CHECK(within(1) == within(30));
+  CHECK(within(1000) == text_of({type_error({file, 100, 101}, "bad")}));
 }
 
 TEST_CASE("colors only where asked for") {
