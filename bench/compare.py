@@ -120,6 +120,8 @@ def timed(command):
 class Known:
     """The same program with its sizes in the text, as the peer of a row of open ones."""
 
+    libraries = ["Relish"]
+
     def __init__(self, ours, options):
         self.ours, self.options = ours, options
 
@@ -131,7 +133,9 @@ class Peer:
     """A worker of peer_torch.py with one choice of libraries."""
 
     def __init__(self, threads, folder, kernels):
-        self.environment = dict(os.environ, OMP_NUM_THREADS=str(threads), BLIS_NUM_THREADS=str(threads),
+        # What else the caller's environment says of these libraries would hold for some choices and not for others.
+        own = {name: value for name, value in os.environ.items() if not name.startswith(("OPENBLAS_", "BLIS_"))}
+        self.environment = dict(own, OMP_NUM_THREADS=str(threads), BLIS_NUM_THREADS=str(threads),
                                 OPENBLAS_NUM_THREADS=str(threads), **kernels)
         self.libraries = ["PyTorch"]
         if folder:
@@ -156,19 +160,27 @@ class Peer:
         self.process.wait()
 
 
-def best_peer(threads):
-    """The choice whose product of 512 x 512 x 512 is quickest."""
-    best, least = None, math.inf
+def best_peers(threads):
+    """Of each library the choice whose product of 512 x 512 x 512 is quickest."""
+    best = {}
     for folder, kernels in [choice for choice in BLAS if (LIBRARIES / choice[0]).is_dir()] or [("", {})]:
         peer = Peer(threads, folder, kernels)
         measured = peer.measure("product_512_512_512", 0.2).get("min_ms", math.inf)
-        if best is None or measured < least:
-            if best:
-                best.close()
-            best, least = peer, measured
+        if folder not in best or measured < best[folder][1]:
+            other = best.get(folder, (None,))[0]
+            best[folder] = (peer, measured)
         else:
-            peer.close()
-    return best
+            other = peer
+        if other:
+            other.close()
+    return [peer for peer, _ in best.values()]
+
+
+def best_peer(peers, name):
+    """The one that a row is compared with: libraries differ in what they are quick at."""
+    if len(peers) == 1:
+        return peers[0]
+    return min(peers, key=lambda peer: peer.measure(name, 0.1).get("min_ms", math.inf))
 
 
 def start_times(relish, python, environment, rounds, options=()):
@@ -207,7 +219,7 @@ def compare(name, ours, peer, options):
                 return {"row": name, "error": measured["error"]}
             into.append(measured["median_ms"])
     median, other = statistics.median(mine), statistics.median(theirs)
-    return {"row": name, "relish_ms": median, "peer_ms": other, "ratio": other / median,
+    return {"row": name, "relish_ms": median, "peer_ms": other, "ratio": other / median, "peer": " + ".join(peer.libraries),
             "spread": (max(mine) - min(mine)) / median, "peer_spread": (max(theirs) - min(theirs)) / other}
 
 
@@ -232,30 +244,31 @@ def main():
     elif options.quick:
         known = [name for name in known if name not in ("product_2048_2048_2048", "resnet18", "resnet18_momentum", "open_2048_2048_2048")]
 
-    peer = best_peer(options.threads)
+    peers = best_peers(options.threads)
     result = {"machine": machine_of(options.relish), "threads": options.threads, "rounds": options.rounds,
-              "peer": " + ".join(peer.libraries), "load": os.getloadavg()[0], "rows": []}
+              "peers": [" + ".join(peer.libraries) for peer in peers], "load": os.getloadavg()[0], "rows": []}
     print(f"{options.threads} thread(s), {result['machine'].get('processor', 'this machine')}, load "
-          f"{result['load']:.1f}; peer: {result['peer']} (logistic: NumPy; start: the quicker "
-          "one; open_…: Relish with its sizes in the text)")
-    print(f"{'row':<24}{'relish ms':>12}{'peer ms':>12}{'ratio':>8}  spread of both")
+          f"{result['load']:.1f}; peer: the quicker of {', '.join(result['peers'])} (logistic: NumPy; start: NumPy "
+          "too; open_…: Relish with its sizes in the text)")
+    print(f"{'row':<24}{'relish ms':>12}{'peer ms':>12}{'ratio':>8}  spread of both, peer")
     for name in known:
         if name in starts:
-            mine, theirs, best = start_times(options.relish, peer.python, peer.environment, options.rounds * 2 + 1,
-                                             starts[name])
+            mine, theirs, best = start_times(options.relish, peers[0].python, peers[0].environment,
+                                             options.rounds * 2 + 1, starts[name])
             row = {"row": name, "relish_ms": mine, "peer_ms": theirs, "ratio": theirs / mine, "peer": best}
         elif name in open_sizes:
             ours, same = open_sizes[name]
             row = compare(name, ours, Known(chosen[same], options), options)
         else:
-            row = compare(name, chosen[name], peer, options)
+            row = compare(name, chosen[name], best_peer(peers, name), options)
         result["rows"].append(row)
         if "error" in row:
             print(f"{name:<24}{row['error']}", flush=True)
         else:
-            spread = f"  {row['spread']:.0%} {row['peer_spread']:.0%}" if "spread" in row else ""
+            spread = f"  {row['spread']:.0%} {row['peer_spread']:.0%}  {row['peer']}" if "spread" in row else ""
             print(f"{name:<24}{row['relish_ms']:>12.4f}{row['peer_ms']:>12.4f}{row['ratio']:>8.2f}{spread}", flush=True)
-    peer.close()
+    for peer in peers:
+        peer.close()
     ratios = [row["ratio"] for row in result["rows"] if row["row"].startswith("product") and "ratio" in row]
     if ratios:
         result["products"] = math.exp(sum(map(math.log, ratios)) / len(ratios))

@@ -50,13 +50,17 @@ std::optional<ScalarVar> strided_var(const Scalar& index) {
   return at->as_var();
 }
 
-bool find_stored_axes(Nest& nest, bool strided) {
+bool find_stored_axes(Nest& nest, bool strided, bool outer) {
   for (const Scalar& index : nest.store->indices) {
     if (index.as_int()) continue;
     const auto var = strided ? strided_var(index) : index.as_var();
     if (!var) return false;
     auto axis =
         std::find_if(nest.axes.begin(), nest.axes.end(), [&](const Axis& a) { return a.var == *var; });
+    const bool from_outside =
+        outer && axis == nest.axes.end() &&
+        std::none_of(nest.axes.begin(), nest.axes.end(), [&](const Axis& a) { return a.loop->var == *var; });
+    if (from_outside) continue;
     if (axis == nest.axes.end() || axis->stored) return false;
     axis->stored = true;
   }

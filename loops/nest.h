@@ -28,8 +28,8 @@ struct Nest {
 
 std::optional<Nest> perfect_nest(const Stmt& stmt);
 // Fills in which axes the store uses; false unless its indices are distinct axes and constants. `strided`:
-// also an axis times a number above 0, plus a constant.
-bool find_stored_axes(Nest& nest, bool strided = false);
+// also an axis times a number above 0, plus a constant. `outer`: also variables from outside of the nest.
+bool find_stored_axes(Nest& nest, bool strided = false, bool outer = false);
 // The variable of an index of that form.
 std::optional<ScalarVar> strided_var(const Scalar& index);
 // The init of the nest's block as a store to the same elements, if it is one.

@@ -203,7 +203,7 @@ Stmt init_apart(const Nest& nest, const Stmt& stmt) {
 Stmt arrange(const Stmt& stmt, RangeProver& prover, Accumulators& accumulators) {
   auto found = perfect_nest(stmt);
   if (!found) return stmt;
-  if (!find_stored_axes(*found, true)) return init_apart(*found, stmt);
+  if (!find_stored_axes(*found, true, true)) return init_apart(*found, stmt);
   Nest& nest = *found;
   for (const Axis& axis : nest.axes)
     if (axis.loop->kind == LoopKind::Unrolled || axis.loop->kind == LoopKind::Vectorized) return stmt;

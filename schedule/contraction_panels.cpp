@@ -18,7 +18,7 @@ Panel::Panel(const BlockText& text, const std::string& name, DType dtype, PanelO
              bool all)
     : order_(order),
       all_(all),
-      parts_(all ? summed.rounds() : 1),
+      parts_(all ? summed.parts() : 1),
       terms_(summed.size()),
       elements_(rounds_of(elements.size(), in_tile) * in_tile),
       in_tile_(in_tile) {
@@ -54,7 +54,7 @@ std::vector<Scalar> Panel::at(const Scalar& block, const Scalar& part, const Sca
                               const BlockPlace& element) const {
   std::vector<Scalar> indices;
   if (all_ && block.defined()) indices.push_back(block);
-  if (all_ && part.defined()) indices.push_back(part);
+  if (all_ && parts_ > 1) indices.push_back(part);
   switch (order_) {
     case PanelOrder::ByElement:
       indices.push_back(element.among_all);
@@ -217,6 +217,9 @@ MeetingPanel::MeetingPanel(const BlockText& text, const std::string& name, DType
   std::stable_sort(dimensions_.begin(), dimensions_.end(), [&](const Dimension& a, const Dimension& b) {
     return position_in(contraction.left, a.axis()) < position_in(contraction.left, b.axis());
   });
+  padded_ = contraction.guard.defined() ||
+            std::any_of(dimensions_.begin(), dimensions_.end(),
+                        [](const Dimension& dimension) { return dimension.all != dimension.seen; });
   std::vector<Scalar> shape;
   for (const Dimension& dimension : dimensions_) shape.push_back(text.number(dimension.all));
   buffer_ = Buffer(name + "_windows", dtype, std::move(shape));

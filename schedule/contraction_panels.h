@@ -95,6 +95,8 @@ class MeetingPanel {
 
   const Buffer& buffer() const { return buffer_; }
   const std::vector<Dimension>& dimensions() const { return dimensions_; }
+  // Whether it has places that no part writes: those of a padding, and behind the last that is seen.
+  bool has_padding() const { return padded_; }
   // The indices of a row of the block and a term of the part, both by places of their axes.
   std::vector<Scalar> at(const BlockText& text, const std::vector<Scalar>& rows,
                          const std::vector<Scalar>& terms) const;
@@ -102,6 +104,7 @@ class MeetingPanel {
  private:
   std::vector<Dimension> dimensions_;
   Buffer buffer_;
+  bool padded_ = false;
 };
 
 }  // namespace relish

@@ -12,6 +12,8 @@ namespace {
 constexpr std::int64_t terms_in_part = 256;
 // Columns of a block at most, however large the cache is: other threads take other blocks.
 constexpr std::int64_t most_of_block = 512;
+// Blocks of more rows are so many at least: each is a task of the threads.
+constexpr std::int64_t least_tall_blocks = 8;
 // Tiles of rows whose number only the run knows are chosen for so many: often it is a power of two.
 constexpr std::int64_t guessed_rows = 64;
 // A factor so many times smaller than the sums of a block is looked at instead of them.
@@ -124,11 +126,11 @@ constexpr std::int64_t most_of_a_factor = 1 << 23;
 // the other one.
 bool fits_at_once(const Blocked& own, const Blocked& other, const Blocked& summed, std::int64_t tile) {
   const bool several = other.rounds() > 1 || !other.around.empty();
-  if (!several || !own.known() || !summed.known() || !own.around.empty() || !summed.around.empty())
+  if (!several || !own.known() || !own.around.empty() || !summed.known() ||
+      !std::all_of(summed.around.begin(), summed.around.end(), is_known))
     return false;
   std::int64_t size = 0;
-  return !__builtin_mul_overflow(own.rounds() * (own.size() + tile), summed.rounds() * summed.size(),
-                                 &size) &&
+  return !__builtin_mul_overflow(own.rounds() * (own.size() + tile), summed.parts() * summed.size(), &size) &&
          size <= most_of_a_factor;
 }
 
@@ -207,26 +209,32 @@ std::int64_t segment_of(const std::vector<WindowAxis>& windows) {
   return segment > 1 ? segment : 0;
 }
 
-// Segments of that many columns in a block at most, for a part of a private cache.
-constexpr std::int64_t part_of_sums = 4;
+// Segments of that many columns in a block at most, for a part of a private cache: of one image, whose blocks
+// run at once, and of the items of a batch, of which a block has many.
+constexpr std::int64_t part_of_sums = 4, part_of_item_sums = 2;
 
-// What the copy of an item takes, in products of a vector; and how many products there are for each such
-// one at least, where columns are side by side and where they have steps, which other copies are slow with.
-constexpr double copy_of_item = 3, products_of_copy = 14, products_of_step = 10;
+// What the copy of an item takes, in products of a vector: it goes through squares of registers. A block
+// must have so many products for each copy: with steps, which other ways copy element by element, copies may
+// take a tenth of its time; without, what tiles that run on over the ends of rows compute in vain, about a
+// fourteenth where an image has fourteen places in a row.
+constexpr double copy_of_item = 1, products_of_copy = 14, products_of_step = 10;
 
-// Whether a block computes enough with the items of images to copy each of them by itself.
+// Whether a block computes enough with the items of images to copy each of them by itself. Where it has not
+// all rows of the images, their neighbours would be copied with them; rows and columns that change sides are
+// quicker then.
 bool worth_items(const Contraction& contraction, std::int64_t rows, const Blocked& columns,
                  std::int64_t lanes) {
   double copies = copy_of_item, products = static_cast<double>(rows) / static_cast<double>(lanes);
-  bool steps = false;
+  bool steps = false, cut = false;
   for (const WindowAxis& window : contraction.windows) {
     const bool all = window.column != columns.cut || columns.chunk == extent_of(columns.cut);
     copies *= all ? static_cast<double>(window.step)
                   : static_cast<double>(window.places(columns.chunk)) / static_cast<double>(columns.chunk);
     products *= static_cast<double>(window.terms);
     steps = steps || window.step != 1;
+    cut = cut || !all;
   }
-  return products >= copies * (steps ? products_of_step : products_of_copy);
+  return !cut && products >= copies * (steps ? products_of_step : products_of_copy);
 }
 
 // Takes columns and tiles of whole segments; false when none is made of whole tiles.
@@ -242,7 +250,8 @@ bool takes_segments(const Contraction& contraction, ContractionShapes& shapes, B
     columns.spans.push_back(extent_of(contraction.windows[i].column));
     columns.inner *= columns.spans.back();
   }
-  most = std::min(most, target.private_cache_bytes / (part_of_sums * shapes.rows.size() * task.bytes));
+  const std::int64_t part = contraction.items_last ? part_of_item_sums : part_of_sums;
+  most = std::min(most, target.private_cache_bytes / (part * shapes.rows.size() * task.bytes));
   const std::int64_t extent = extent_of(columns.cut);
   columns.chunk = 1;
   for (std::int64_t chunk = 2; chunk <= extent && chunk * columns.inner <= most; ++chunk)
@@ -403,6 +412,13 @@ bool in_tiles(const Contraction& contraction, const Blocked& elements, bool left
 
 }  // namespace
 
+std::int64_t Blocked::parts() const {
+  std::int64_t all = rounds();
+  for (const Axis* axis : around)
+    if (__builtin_mul_overflow(all, extent_of(axis), &all)) return INT64_MAX / 4;
+  return all;
+}
+
 bool ends_with(const Load& loaded, const std::vector<const Axis*>& terms) {
   if (loaded.indices.size() <= terms.size()) return false;
   const std::size_t first = loaded.indices.size() - terms.size();
@@ -439,6 +455,15 @@ ContractionShapes shapes_of(const Contraction& contraction, const Target& target
   Blocked &rows = shapes.rows, &columns = shapes.columns;
   rows = blocked(contraction.rows, most * 3 / 4);
   columns = blocked(contraction.columns, most);
+  // Every block of rows reads all columns: of many rows, blocks are larger ones, so that a panel that no
+  // private cache holds comes from memory less often. Half of the cache has the rows, the rest fewer columns
+  // and the sums of both.
+  const std::int64_t tall = std::min(extent_of(rows.cut) / least_tall_blocks,
+                                     target.private_cache_bytes / (2 * terms_in_part * bytes));
+  if (contraction.rows.size() == 1 && rows.known() && tall > rows.chunk) {
+    rows = blocked(contraction.rows, tall);
+    columns = blocked(contraction.columns, most / 2);
+  }
   shapes.summed = parts_of(contraction.summed);
   const std::int64_t rounds = rows.rounds();
   balance(rows, rounds > 1 && rounds < 8 ? rounds + rounds % 2 : rounds);
@@ -460,7 +485,10 @@ ContractionShapes shapes_of(const Contraction& contraction, const Target& target
   const bool windows = shapes.right == PanelOrder::ByWindow;
   const RegisterTile& tile = shapes.tile;
   const auto stored = [&] {
-    return stores && rows.in_whole_tiles(tile.rows) && columns.in_whole_tiles(tile.columns());
+    const bool in_one_vector = columns.known() && columns.inside.empty() && columns.rounds() == 1 &&
+                               tile.vectors == 1 && columns.size() < tile.columns();
+    return stores && rows.in_whole_tiles(tile.rows) &&
+           (columns.in_whole_tiles(tile.columns()) || in_one_vector);
   };
   shapes.stores_tiles = stored();
   if (!shapes.left_in_windows())

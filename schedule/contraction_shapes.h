@@ -2,6 +2,8 @@
 // what a tile of registers holds.
 #pragma once
 
+#include <algorithm>
+
 #include "schedule/contraction_blocks.h"
 #include "schedule/contraction_tiles.h"
 
@@ -28,6 +30,8 @@ struct Blocked {
   bool even() const { return known() && extent_of(cut) % chunk == 0; }
   bool even_in_tiles(std::int64_t tile) const { return even() && in_whole_tiles(tile); }
   std::int64_t rounds() const { return rounds_of(extent_of(cut), chunk); }
+  // The same of all axes around, which are of known extents.
+  std::int64_t parts() const;
   bool known() const { return cut->loop->extent.as_int().has_value(); }
   bool whole() const { return around.empty() && rounds() == 1; }
 };
@@ -56,6 +60,10 @@ struct ContractionShapes {
   // in its panel, and tiles are parts of them. 0: tiles run on over all places.
   std::int64_t segment = 0;
 
+  // So many lanes of a vector are stored to the result: all, or all columns.
+  std::int64_t stored_lanes() const {
+    return stores_tiles ? std::min(tile.lanes, columns.size()) : tile.lanes;
+  }
   bool in_windows() const { return right == PanelOrder::ByWindow; }
   bool left_in_windows() const { return left == PanelOrder::ByWindow; }
   // The rows and columns of a block, in whole tiles.

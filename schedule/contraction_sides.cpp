@@ -10,8 +10,9 @@ namespace relish {
 namespace {
 
 // What copies take, in products of a vector: an element among neighbours, what a run of them adds, an element
-// by itself, and one of a result that is turned.
-constexpr double copy_in_a_run = 0.5, begin_of_a_run = 8, copy_alone = 3, turn = 4;
+// by itself or where a guard is asked for each, one that passes through squares of registers, and one of a
+// result that does.
+constexpr double copy_in_a_run = 0.2, begin_of_a_run = 4, copy_alone = 3, copy_in_a_square = 1, turn = 2;
 // Less than that is no reason to turn results.
 constexpr double worth = 0.97;
 
@@ -43,7 +44,10 @@ struct Sides {
              copies_in_runs(contraction.columns.back());
     const double blocks = shapes.right_once ? column_blocks() : row_blocks() * column_blocks();
     const Axis* last = contraction.columns.back();
-    const bool along = moves_along(contraction.right, last) && !steps(last);
+    if (!moves_along(contraction.right, last) && moves_along(contraction.right, contraction.summed.back()))
+      return columns * terms() * blocks * copy_in_a_square;
+    const bool guarded = contraction.guard.defined() && !contraction.guards_left;
+    const bool along = moves_along(contraction.right, last) && !steps(last) && !guarded;
     return columns * terms() * blocks * (along ? copies_in_runs(last) : copy_alone);
   }
   double left() const {

@@ -26,9 +26,11 @@ double tile_cost(const TileTask& task, const RegisterTile& tile, std::int64_t ro
   // rows, it comes from the next one.
   if (task.terms * wide * task.bytes > target.first_cache_bytes * 3 / 4)
     loads += 0.8 / static_cast<double>(tile.rows);
-  // The copy of the sums to the result, of one part, is spared where tiles are whole.
-  const bool whole =
-      task.stored_rows > 0 && task.stored_rows % tile.rows == 0 && task.stored_columns % wide == 0;
+  // The copy of the sums to the result, of one part, is spared where tiles are whole, or one vector has all
+  // columns.
+  const bool all_columns =
+      task.stored_columns % wide == 0 || (tile.vectors == 1 && task.stored_columns < wide);
+  const bool whole = task.stored_rows > 0 && task.stored_rows % tile.rows == 0 && all_columns;
   return products * (1 + loads) * std::max(1.0, chains / static_cast<double>(sums)) * (whole ? 0.9 : 1);
 }
 

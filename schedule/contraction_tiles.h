@@ -25,7 +25,7 @@ struct TileTask {
 };
 
 // More rows than that have no registers on any processor.
-inline constexpr std::int64_t most_tile_rows = 14;
+inline constexpr std::int64_t most_tile_rows = 16;
 
 // A tile, and the time that all tiles of a block take for one term, in products of a vector.
 struct TimedTile {

@@ -1,7 +1,7 @@
 // Copies by squares:
 //
-//   for every tile of the panel, every vector of its elements:
-//     for every whole vector of terms:
+//   for every tile of the panel, every vector of its elements, all terms but for those along memory:
+//     for every whole vector of the terms along memory:
 //       read a vector of terms of each of these elements into a local buffer
 //       store the columns of that buffer, each of which is a vector of elements
 //   for every tile: the terms behind those vectors
@@ -20,7 +20,7 @@ class TurnWriter {
         text_(text),
         wide_(turned.panel.in_tile()),
         tiles_(rounds_of(turned.elements.size(), wide_)),
-        terms_(text.elements_in(turned.summed, turned.part)) {}
+        terms_(turned.terms.loops.back().extent) {}
 
   Stmt write() {
     const auto known = terms_.as_int();
@@ -35,20 +35,28 @@ class TurnWriter {
   }
 
  private:
-  // The factor at that element of the block and that term of the part.
+  // The factor at that element of the block and that term along memory.
   Scalar read(const Scalar& element, const Scalar& term) const {
     const Blocked& elements = turned_.elements;
     const Scalar at = text_.iteration(elements, turned_.round, element);
     const bool behind = !elements.even_in_tiles(wide_);
     ScalarMap values = turned_.values;
     let_stand_for(values, elements.cut, behind ? min(at, text_.number(extent_of(elements.cut) - 1)) : at);
-    let_stand_for(values, turned_.summed.cut, text_.iteration(turned_.summed, turned_.part, term));
-    return substitute(turned_.factor, values);
+    return substitute(substitute(turned_.factor, values), along(term));
+  }
+  // Lets it stand for the last loop over terms.
+  ScalarMap along(const Scalar& term) const { return {{turned_.terms.loops.back().var.id(), term}}; }
+  // The loops over the other terms.
+  std::vector<BlockLoop> outside() const {
+    const std::vector<BlockLoop>& loops = turned_.terms.loops;
+    return {loops.begin(), loops.end() - 1};
   }
   Stmt written(const Scalar& tile, const Scalar& inside, const Scalar& term, const Scalar& value) const {
-    return make_stmt(Store{turned_.panel.buffer(),
-                           turned_.panel.at(turned_.round, turned_.part, term, {{}, tile, inside}), value},
-                     text_.span());
+    const Scalar position = substitute(turned_.terms.position, along(term));
+    return make_stmt(
+        Store{turned_.panel.buffer(),
+              turned_.panel.at(turned_.round, turned_.part, position, {{}, tile, inside}), value},
+        text_.span());
   }
 
   Stmt whole_squares(const Scalar& squares) const {
@@ -76,17 +84,29 @@ class TurnWriter {
     block.name = "square";
     block.allocations = {held};
     block.body = seq({in, out}, text_.span());
-    return text_.in_loops(
-        {{tile, text_.number(tiles_)}, {vector, text_.number(wide_ / lanes)}, {square, squares}},
-        make_stmt(std::move(block), text_.span()));
+    return in_all({{tile, text_.number(tiles_)}, {vector, text_.number(wide_ / lanes)}}, {{square, squares}},
+                  make_stmt(std::move(block), text_.span()));
   }
 
   Stmt last_terms(const Scalar& done, const Scalar& rest) const {
     const ScalarVar tile = text_.variable("tile"), inside = text_.variable("inside"),
                     term = text_.variable("term");
     const Scalar at = use(tile) * text_.number(wide_) + use(inside);
-    return text_.in_loops({{tile, text_.number(tiles_)}, {inside, text_.number(wide_)}, {term, rest}},
-                          written(use(tile), use(inside), done + use(term), read(at, done + use(term))));
+    return in_all({{tile, text_.number(tiles_)}, {inside, text_.number(wide_)}}, {{term, rest}},
+                  written(use(tile), use(inside), done + use(term), read(at, done + use(term))));
+  }
+
+  // In loops over elements, over the other terms, and along memory. The parts share the variables of the
+  // other terms: each has a copy of its loops.
+  Stmt in_all(std::vector<BlockLoop> loops, const std::vector<BlockLoop>& inside, Stmt body) const {
+    ScalarMap fresh;
+    for (const BlockLoop& loop : outside()) {
+      loops.push_back({text_.variable(loop.var.name()), loop.extent, loop.kind});
+      fresh.insert_or_assign(loop.var.id(), use(loops.back().var));
+    }
+    loops.insert(loops.end(), inside.begin(), inside.end());
+    BufferMap buffers;
+    return text_.in_loops(loops, fresh.empty() ? body : substitute(body, fresh, buffers));
   }
 
   const TurnedPart& turned_;
@@ -101,9 +121,9 @@ bool turns_in_squares(const TurnedPart& turned) {
   const auto* loaded = turned.factor.as<Load>();
   return loaded && loaded->buffer->dtype() == turned.panel.buffer().dtype() &&
          turned.panel.order() == PanelOrder::ByTile && turned.elements.known() &&
-         turned.elements.inside.empty() && turned.summed.inside.empty() && turned.lanes > 1 &&
-         turned.lanes <= widest_turn && turned.panel.in_tile() % turned.lanes == 0 &&
-         turned.summed.chunk >= turned.lanes;
+         turned.elements.inside.empty() && turned.lanes > 1 && turned.lanes <= widest_turn &&
+         turned.panel.in_tile() % turned.lanes == 0 &&
+         turned.terms.loops.back().extent.as_int().value_or(turned.lanes) >= turned.lanes;
 }
 
 Stmt turned_copy(const TurnedPart& turned, const BlockText& text) { return TurnWriter(turned, text).write(); }

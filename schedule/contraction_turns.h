@@ -4,6 +4,7 @@
 
 #include "schedule/block_text.h"
 #include "schedule/contraction_panels.h"
+#include "schedule/contraction_scope.h"
 
 namespace relish {
 
@@ -11,14 +12,14 @@ namespace relish {
 struct TurnedPart {
   const Panel& panel;
   const Scalar& factor;
-  const Blocked& elements;  // those of the panel, of known size
-  const Blocked& summed;
-  Scalar round, part;       // of both; undefined: the only ones
-  std::int64_t lanes;       // of a vector
-  const ScalarMap& values;  // of all other axes
+  const Blocked& elements;   // those of the panel, of known size
+  Scalar round, part;        // of the elements, and of the terms in the panel; undefined: the only ones
+  const BlockPlaces& terms;  // those of the part, the last loop along memory
+  std::int64_t lanes;        // of a vector
+  const ScalarMap& values;   // of all axes but that of the elements
 };
 
-// Whether whole vectors of terms and of elements make squares: of one axis each.
+// Whether whole vectors of terms and of elements make squares: the elements of one axis.
 bool turns_in_squares(const TurnedPart& turned);
 // The copy, of which the elements behind the last one are copies of that.
 Stmt turned_copy(const TurnedPart& turned, const BlockText& text);

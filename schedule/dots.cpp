@@ -233,7 +233,7 @@ class DotWriter {
 std::optional<Stmt> sum_in_lanes(const Stmt& stmt, RangeProver& prover, const Target& target,
                                  Accumulators& accumulators) {
   auto found = perfect_nest(stmt);
-  if (!found || !find_stored_axes(*found)) return std::nullopt;
+  if (!found || !find_stored_axes(*found, false, true)) return std::nullopt;
   const Nest& nest = *found;
   const DType dtype = nest.store->buffer.dtype();
   const bool starts = nest.block && nest.block->init.defined();

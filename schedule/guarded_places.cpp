@@ -65,7 +65,7 @@ bool narrows(PlaceBounds& place, const Scalar& condition) {
 }  // namespace
 
 std::optional<GuardedPlaces> guarded_places(const Scalar& read, const std::vector<PlaceBounds>& all) {
-  GuardedPlaces result{all, {}, read};
+  GuardedPlaces result{all, std::vector<Scalar>(all.size()), read};
   const auto* chosen = read.as<Select>();
   if (!chosen) return result;
   result.value = chosen->a;
@@ -85,8 +85,10 @@ std::optional<GuardedPlaces> guarded_places(const Scalar& read, const std::vecto
       if (used->extent == 0) return std::nullopt;
       continue;
     }
-    if (std::any_of(result.bounds.begin() + 1, result.bounds.end(), uses)) return std::nullopt;
-    result.guard = result.guard.defined() ? logical(LogicalOp::And, result.guard, condition) : condition;
+    std::size_t last = result.bounds.size() - 1;
+    while (last > 0 && !uses(result.bounds[last])) --last;
+    Scalar& guard = result.guards[last];
+    guard = guard.defined() ? logical(LogicalOp::And, guard, condition) : condition;
   }
   return result;
 }

@@ -18,12 +18,14 @@ struct PlaceBounds {
 
 struct GuardedPlaces {
   std::vector<PlaceBounds> bounds;  // by place
-  Scalar guard;  // what is left of it, which no place but the first is in; undefined: nothing
+  // What is left of the guard, by the last place that is in it (the first one, when none is); undefined:
+  // nothing.
+  std::vector<Scalar> guards;
   Scalar value;  // where all of it holds
 };
 
-// What is read at places of which `bounds` has all: zero where a guard does not hold. None when the guard
-// asks something else, or nothing is left to read.
+// What is read at places of which `bounds` has all: zero where a guard does not hold. None when nothing is
+// left to read.
 std::optional<GuardedPlaces> guarded_places(const Scalar& read, const std::vector<PlaceBounds>& all);
 
 }  // namespace relish

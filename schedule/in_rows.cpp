@@ -2,11 +2,13 @@
 #include "schedule/in_rows.h"
 
 #include "schedule/dots.h"
+#include "schedule/joined_terms.h"
 #include "schedule/windows.h"
 
 namespace relish {
 
-Stmt in_rows(const Stmt& nest, RangeProver& prover, const Target& target, Accumulators& accumulators) {
+Stmt in_rows(const Stmt& written, RangeProver& prover, const Target& target, Accumulators& accumulators) {
+  const Stmt nest = with_joined_terms(written);
   if (const auto lanes = sum_in_lanes(nest, prover, target, accumulators)) return *lanes;
   if (const auto unrolled = unroll_windows(nest, prover, target)) return *unrolled;
   return arrange(nest, prover, accumulators);

@@ -5,7 +5,7 @@
 //       read the rows of A into a local buffer, by vectors along r
 //       store the columns of that buffer, by vectors along w
 //   the last columns (fewer than s of w) for all r; the last rows (fewer than s of r) for all whole tiles of
-//   w
+//   w: in halves, quarters, … of squares, where their number is known
 #include "schedule/movement.h"
 
 #include <algorithm>
@@ -18,6 +18,8 @@ namespace {
 
 // The loops of an unrolled square stand for so many copies at most (see unrolls() of loops/work.h).
 constexpr std::int64_t widest_square = 16;
+// Fewer rows or columns behind whole squares are copied one by one.
+constexpr std::int64_t least_part = 2;
 
 // Loops that may run in any order, each over elements of their own.
 bool any_order(const Nest& nest, RangeProver& prover) {
@@ -179,21 +181,29 @@ class TileWriter {
       first_row = first_row + use(inner_row) * number(square_);
       first_column = first_column + use(inner_column) * number(square_);
     }
-    return in_loops(loops, square(first_row, first_column, values));
+    return in_loops(loops, square({first_row, square_}, {first_column, square_}, values));
   }
 
-  // A square by way of registers: rows of what is read become rows of the buffer, its columns are stored.
-  Stmt square(const Scalar& first_row, const Scalar& first_column, ScalarMap values) const {
+  // So many iterations of an axis from one on.
+  struct Part {
+    Scalar first;
+    std::int64_t count;
+  };
+  // A square, or part of one, by way of registers: rows of what is read become rows of the buffer, its
+  // columns are stored.
+  Stmt square(const Part& rows, const Part& columns, ScalarMap values) const {
     const Span span = nest_.store_stmt->span;
-    const Buffer held("square", dtype_, {number(square_), number(square_)}, "local");
+    const Buffer held("square", dtype_, {number(columns.count), number(rows.count)}, "local");
     const auto each = [&](const Axis& outer, const Axis& inner, const auto& make) {
       const ScalarVar outside = part_of(outer, 2), inside = part_of(inner, 2);
       const bool rows_outside = &outer == &read_;
       const Scalar row = use(rows_outside ? outside : inside), column = use(rows_outside ? inside : outside);
-      stands_for(read_, first_row + row, values);
-      stands_for(written_, first_column + column, values);
+      stands_for(read_, rows.first + row, values);
+      stands_for(written_, columns.first + column, values);
+      const std::int64_t most = rows_outside ? rows.count : columns.count,
+                         wide = rows_outside ? columns.count : rows.count;
       return in_loops(
-          {{outside, number(square_), LoopKind::Unrolled}, {inside, number(square_), LoopKind::Vectorized}},
+          {{outside, number(most), LoopKind::Unrolled}, {inside, number(wide), LoopKind::Vectorized}},
           make_stmt(make({column, row}), span));
     };
     const Stmt in = each(written_, read_, [&](std::vector<Scalar> at) {
@@ -211,25 +221,99 @@ class TileWriter {
     return make_stmt(std::move(block), span);
   }
 
+  // The iterations behind whole tiles in parts of squares; what is left of them, fewer than make one.
+  std::vector<Part> parts_of_rest(const Scalar& tiles, const Scalar& rest) const {
+    std::vector<Part> parts;
+    auto left = square_ > 0 ? rest.as_int() : std::nullopt;
+    Scalar first = in_tiles(tiles);
+    for (std::int64_t size = square_; left && size >= least_part; size /= 2)
+      for (; *left >= size; *left -= size) {
+        parts.push_back({first, size});
+        first = first + number(size);
+      }
+    parts.push_back({first, left ? *left : -1});
+    return parts;
+  }
+
+  // The columns behind whole tiles: of whole tiles of rows in parts of squares.
   Stmt last_columns(const Scalar& columns, const Scalar& rest) const {
+    const Scalar rows = whole(read_);
+    if (square_ == 0 || !rest.as_int() || rows.as_int() == 0) return plain_columns(in_tiles(columns), rest);
+    std::vector<Stmt> all;
+    for (const Part& part : parts_of_rest(columns, rest)) {
+      if (part.count == 0) continue;
+      if (part.count < least_part) {
+        all.push_back(plain_columns(part.first, number(part.count)));
+        continue;
+      }
+      ScalarMap values;
+      std::vector<Loop> loops = around(values);
+      const ScalarVar row = part_of(read_, 0), inside = part_of(read_, 1);
+      loops.push_back({row, rows});
+      Scalar first = use(row) * number(side_);
+      if (square_ < side_) {
+        loops.push_back({inside, number(side_ / square_)});
+        first = first + use(inside) * number(square_);
+      }
+      all.push_back(in_loops(loops, square({first, square_}, part, values)));
+      if (const Scalar behind = rest_of(read_, rows); behind.as_int() != 0)
+        all.push_back(corner(in_tiles(rows), behind, part));
+    }
+    return seq(std::move(all), nest_.store_stmt->span);
+  }
+  // What is behind whole tiles of rows and of columns.
+  Stmt corner(const Scalar& first_row, const Scalar& rows, const Part& columns) const {
+    ScalarMap values;
+    std::vector<Loop> loops = around(values);
+    const ScalarVar row = part_of(read_, 1), column = part_of(written_, 1);
+    loops.push_back({row, rows});
+    loops.push_back({column, number(columns.count)});
+    stands_for(read_, first_row + use(row), values);
+    stands_for(written_, columns.first + use(column), values);
+    return in_loops(loops, stored(values));
+  }
+  Stmt plain_columns(const Scalar& first, const Scalar& rest) const {
     ScalarMap values;
     std::vector<Loop> loops = around(values);
     const ScalarVar row(read_.loop->var.name(), index_, read_.loop->var.span()), last = part_of(written_, 1);
     loops.push_back({row, read_.loop->extent});
     loops.push_back({last, rest});
     stands_for(read_, use(row), values);
-    stands_for(written_, in_tiles(columns) + use(last), values);
+    stands_for(written_, first + use(last), values);
     return in_loops(loops, stored(values));
   }
 
+  // The rows behind whole tiles, of whole tiles of columns.
   Stmt last_rows(const Scalar& rows, const Scalar& columns, const Scalar& rest) const {
+    if (square_ == 0 || !rest.as_int()) return plain_rows(in_tiles(rows), columns, rest);
+    std::vector<Stmt> all;
+    for (const Part& part : parts_of_rest(rows, rest)) {
+      if (part.count == 0) continue;
+      if (part.count < least_part) {
+        all.push_back(plain_rows(part.first, columns, number(part.count)));
+        continue;
+      }
+      ScalarMap values;
+      std::vector<Loop> loops = around(values);
+      const ScalarVar column = part_of(written_, 0), inside = part_of(written_, 1);
+      loops.push_back({column, columns});
+      Scalar first = use(column) * number(side_);
+      if (square_ < side_) {
+        loops.push_back({inside, number(side_ / square_)});
+        first = first + use(inside) * number(square_);
+      }
+      all.push_back(in_loops(loops, square(part, {first, square_}, values)));
+    }
+    return seq(std::move(all), nest_.store_stmt->span);
+  }
+  Stmt plain_rows(const Scalar& first, const Scalar& columns, const Scalar& rest) const {
     ScalarMap values;
     std::vector<Loop> loops = around(values);
     const ScalarVar column = part_of(written_, 0), last = part_of(read_, 1), inside = part_of(written_, 1);
     loops.push_back({column, columns});
     loops.push_back({last, rest});
     loops.push_back({inside, number(side_)});
-    stands_for(read_, in_tiles(rows) + use(last), values);
+    stands_for(read_, first + use(last), values);
     stands_for(written_, use(column) * number(side_) + use(inside), values);
     return in_loops(loops, stored(values));
   }

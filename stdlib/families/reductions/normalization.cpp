@@ -211,12 +211,8 @@ GraphValue along_view(const Normalization& n, const GraphValue& value, int view_
   return call_op("expand_dims", {value}, {{"axis", axes_attribute(others)}});
 }
 
-Parts parts(const GradientRule& rule, const Normalization& n, const GraphValue& cotangent) {
-  const Dims dims = rule.dims(0);
-  const Dims view = n.view(dims);
-  const int rank = static_cast<int>(view.size());
-  const auto viewed = [&](const GraphValue& x) { return n.split ? reshaped(x, view) : x; };
-  const GraphValue x = viewed(rule.argument(0)), g = viewed(cotangent);
+Standardized standardized(const GradientRule& rule, const Normalization& n) {
+  const GraphValue x = n.split ? reshaped(rule.argument(0), n.view(rule.dims(0))) : rule.argument(0);
   const GraphValue deviation = n.centred ? x - mean_over(x, n.axes) : x;
   const GraphValue variance =
       n.centred ? call_op("variance", {x}, {{"axis", axes_attribute(n.axes)}, {"keepdims", true}})
@@ -224,6 +220,14 @@ Parts parts(const GradientRule& rule, const Normalization& n, const GraphValue& 
   const GraphValue scale = constant_like(x, 1) / call_op("sqrt", {variance + constant_like(x, n.epsilon)});
   const GraphValue normalized = deviation * scale;
   normalized.leaf();
+  return {deviation, scale, normalized};
+}
+
+Parts parts(const GradientRule& rule, const Normalization& n, const GraphValue& cotangent) {
+  const Dims view = n.view(rule.dims(0));
+  const int rank = static_cast<int>(view.size());
+  const GraphValue g = n.split ? reshaped(cotangent, view) : cotangent;
+  const Standardized x = standardized(rule, n);
   GraphValue scaled = g;
   if (n.gamma) {
     GraphValue gamma = rule.argument(*n.gamma);
@@ -234,7 +238,7 @@ Parts parts(const GradientRule& rule, const Normalization& n, const GraphValue& 
     scaled = g * along_view(n, gamma, rank);
   }
   scaled.leaf();
-  return {normalized, scale, g, scaled};
+  return {x.normalized, x.scale, g, scaled};
 }
 
 // The part of the cotangent that moving or stretching the whole group would make is taken out.

@@ -51,7 +51,15 @@ MomentBuffers lower_own_moments(Lowering& lowering, const Normalization& n, cons
 // The whole prim_func of a norm whose result is one tensor.
 PrimFunc lower(const LowerCall& c, const Normalization& n);
 
-// What the gradients of all norms need, in the view of the input.
+// The input with mean 0 and variance 1, and how it became so, in the view.
+struct Standardized {
+  GraphValue deviation;   // from the mean
+  GraphValue scale;       // 1 / sqrt(variance + epsilon), the averaged dims as 1
+  GraphValue normalized;  // the product of both
+};
+Standardized standardized(const GradientRule& rule, const Normalization& n);
+
+// What the gradients of norms need, in the view of the input.
 struct Parts {
   GraphValue normalized;  // the input with mean 0 and variance 1
   GraphValue scale;       // 1 / sqrt(variance + epsilon), the averaged dims as 1

@@ -107,28 +107,49 @@ PrimFunc lower(const LowerCall& c) {
   return lowering.finish();
 }
 
-// Of the batch's own statistics: they depend on the data, and so do the new running values.
+// What the new running values have to do with the data: their cotangents through mean and variance.
+GraphValue from_statistics(const GradientRule& rule, const CallView& call, const Normalization& n,
+                           const GraphValue& deviation) {
+  const Dims dims = rule.dims(0);
+  const double momentum = momentum_of(call);
+  const auto spread = [&](const GraphValue& g, double factor) {
+    const GraphValue count = reduction::count_like(g, reduction::count_of(dims, n.axes));
+    return normalization::along_view(n, g * constant_like(g, factor) / count, static_cast<int>(dims.size()));
+  };
+  return spread(rule.cotangent(1), momentum) + deviation * spread(rule.cotangent(2), 2 * momentum);
+}
+
+// Of the batch's own statistics: they depend on the data, and so do the new running values. The sums that the
+// parameters get are also what moving and stretching a channel takes out of the data's partial.
 Partials training_partials(const VjpCall& c, const GradientRule& rule, const Normalization& n) {
-  const normalization::Parts p = normalization::parts(rule, n, rule.cotangent(0));
   const Dims dims = rule.dims(0);
   const int rank = static_cast<int>(dims.size());
-  const double momentum = momentum_of(c.call);
-  const GraphValue gm = rule.cotangent(1), gv = rule.cotangent(2);
-  const GraphValue count = reduction::count_like(gm, reduction::count_of(dims, n.axes));
-  const auto spread = [&](const GraphValue& g, double factor) {
-    return normalization::along_view(n, g * constant_like(g, factor) / count, rank);
+  const GraphValue g = rule.cotangent(0);
+  const normalization::Standardized x = normalization::standardized(rule, n);
+  const auto along = [&](const GraphValue& value) { return normalization::along_view(n, value, rank); };
+  const auto summed = [&](const GraphValue& value) {
+    GraphValue sum = normalization::as_parameter(rule, n, 1, value);
+    sum.leaf();
+    return sum;
   };
-  const GraphValue x = rule.argument(0);
-  const GraphValue from_statistics =
-      spread(gm, momentum) + (x - mean_over(x, n.axes)) * spread(gv, 2 * momentum);
+  const GraphValue total = summed(g), stretched = summed(g * x.normalized);
+  GraphValue data = g;
+  if (rule.call().tensor(0).dtype == DType::Float16) {
+    // Sums of these may be out of range, whose means are not.
+    data = g - mean_over(g, n.axes) - x.normalized * mean_over(g * x.normalized, n.axes);
+  } else {
+    const GraphValue count = reduction::count_like(total, reduction::count_of(dims, n.axes));
+    data = g - along(total / count) - x.normalized * along(stretched / count);
+  }
+  data = data * (n.gamma ? along(rule.argument(1)) * x.scale : x.scale);
+  const GraphValue gm = rule.cotangent(1), gv = rule.cotangent(2);
+  const double kept = 1 - momentum_of(c.call);
   Partials partials(5);
-  partials[0] = (normalization::input_partial(n, p) + from_statistics).expr();
-  partials[1] = n.gamma ? normalization::as_parameter(rule, n, 1, p.cotangent * p.normalized).expr()
-                        : normalization::unused_parameter(rule, 1);
-  partials[2] = n.beta ? normalization::as_parameter(rule, n, 2, p.cotangent).expr()
-                       : normalization::unused_parameter(rule, 2);
-  partials[moving_mean] = (gm * constant_like(gm, 1 - momentum)).expr();
-  partials[moving_var] = (gv * constant_like(gv, 1 - momentum)).expr();
+  partials[0] = (data + from_statistics(rule, c.call, n, x.deviation)).expr();
+  partials[1] = n.gamma ? stretched.expr() : normalization::unused_parameter(rule, 1);
+  partials[2] = n.beta ? total.expr() : normalization::unused_parameter(rule, 2);
+  partials[moving_mean] = (gm * constant_like(gm, kept)).expr();
+  partials[moving_var] = (gv * constant_like(gv, kept)).expr();
   return partials;
 }
 

@@ -76,3 +76,22 @@ TEST_CASE("movement: what needs its order, or may fail, keeps it") {
     CHECK(print(schedule(*module, small_tiles)) == print(*module));
   }
 }
+
+TEST_CASE("movement: what is behind whole tiles goes through registers in parts of squares") {
+  // 12 and 14 behind tiles of 16, of squares of 8 or 16: 8 + 4, and 8 + 4 + 2.
+  for (const auto& [n, m] :
+       std::vector<std::array<std::int64_t, 2>>{{28, 30}, {14, 32}, {32, 12}, {45, 35}}) {
+    INFO(n << " " << m);
+    const ModulePtr module = copy_of("float32", fmt::format("{}, {}", m, n), fmt::format("{}, {}", n, m),
+                                     fmt::format("i, j in T.grid({}, {})", n, m), "B[i, j] = A[j, i]");
+    check_schedules(module, {small_numbers(DType::Float32, {m, n}, 7)}, "square");
+    std::int64_t parts = 0;
+    for_each_stmt(schedule(*module, many_targets()[1]).prim_func("f")->body, [&](const Stmt& stmt) {
+      const auto* block = stmt.as<BlockStmt>();
+      if (block && block->name == "square")
+        parts += block->allocations[0].shape()[0].as_int() != 16 ||
+                 block->allocations[0].shape()[1].as_int() != 16;
+    });
+    CHECK(parts > 0);
+  }
+}

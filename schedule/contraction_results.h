@@ -1,0 +1,15 @@
+// From the sums of a block, or of a tile, to the result.
+#pragma once
+
+#include "schedule/contraction_scope.h"
+
+namespace relish {
+
+// Sets the block's sums to 0.
+Stmt cleared_sums(const ContractionScope& scope, const Buffer& sums);
+// The sum as the result's element of that row and column of the block, both of which have one axis inside.
+Stmt stored_at(const ContractionScope& scope, const Scalar& row, const Scalar& column, const Scalar& sum);
+// Stores the block's sums.
+Stmt stored(ContractionScope& scope, const Buffer& sums);
+
+}  // namespace relish

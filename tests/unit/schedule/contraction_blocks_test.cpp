@@ -1,0 +1,92 @@
+// The sizes of blocks of products, and what of them is copied where.
+#include <fmt/format.h>
+
+#include "tests/unit/schedule/helpers.h"
+
+using namespace relish;
+using namespace relish::test;
+
+namespace {
+
+constexpr Target large_caches{.vector_bytes = 64,
+                              .vector_registers = 32,
+                              .first_cache_bytes = 48 << 10,
+                              .private_cache_bytes = 1 << 20,
+                              .least_products = 0,
+                              .least_moved = 0};
+
+ModulePtr product_of(std::int64_t n, std::int64_t k, std::int64_t m) {
+  return read_module(
+      "test.relish",
+      fmt::format("@I.ir_module\nclass M:\n    @T.prim_func\n"
+                  "    def f(A: T.Buffer(({}, {}), \"float32\"), B: T.Buffer(({}, {}), \"float32\"), "
+                  "C: T.Buffer(({}, {}), \"float32\")):\n        for i, j, l in T.grid({}, {}, {}):\n"
+                  "            with T.sblock(\"C\"):\n                vi, vj, vl = "
+                  "T.axis.remap(\"SSR\", [i, j, l])\n                with T.init():\n"
+                  "                    C[vi, vj] = T.float32(0)\n"
+                  "                C[vi, vj] = C[vi, vj] + A[vi, vl] * B[vl, vj]\n",
+                  n, k, k, m, n, m, n, m, k));
+}
+
+// The shape of the buffer of that name; empty when there is none.
+std::vector<std::int64_t> shape_of_buffer(const Module& module, std::string_view name) {
+  std::vector<std::int64_t> shape;
+  for_each_stmt(module.prim_func("f")->body, [&](const Stmt& stmt) {
+    const auto* block = stmt.as<BlockStmt>();
+    if (!block) return;
+    for (const Buffer& buffer : block->allocations) {
+      if (buffer.name() != name) continue;
+      shape.clear();
+      for (const Scalar& extent : buffer.shape()) shape.push_back(*extent.as_int());
+    }
+  });
+  return shape;
+}
+
+}  // namespace
+
+TEST_CASE("blocks: of many rows they are taller and less wide") {
+  const auto few = shape_of_buffer(schedule(*product_of(1024, 512, 1024), large_caches), "sums");
+  const auto many = shape_of_buffer(schedule(*product_of(2048, 512, 1024), large_caches), "sums");
+  REQUIRE(few.size() == 2);
+  REQUIRE(many.size() == 2);
+  CHECK(few[0] <= 192);
+  CHECK(few[1] == 256);
+  CHECK(many[0] >= 256);
+  CHECK(many[1] == 128);
+}
+
+TEST_CASE("blocks: fewer columns than a vector has are stored from registers") {
+  const ModulePtr module = product_of(16, 20, 10);
+  CHECK(shape_of_buffer(schedule(*module, large_caches), "sums").empty());
+  CHECK(shape_of_buffer(schedule(*module, large_caches), "tile") == std::vector<std::int64_t>{16, 16});
+  check_schedules(module,
+                  {small_numbers(DType::Float32, {16, 20}, 7), small_numbers(DType::Float32, {20, 10}, 5)},
+                  "tile");
+  // Rows that are not whole tiles go by the sums of the block.
+  const ModulePtr odd = product_of(17, 20, 10);
+  check_schedules(
+      odd, {small_numbers(DType::Float32, {17, 20}, 7), small_numbers(DType::Float32, {20, 10}, 5)}, "tile");
+}
+
+TEST_CASE("blocks: a panel has the parts of all axes that are summed around blocks") {
+  // The gradient of a filter: of 3 items, images of 20 x 20 are two parts each, which both blocks of rows
+  // use.
+  const ModulePtr module = read_module(
+      "test.relish",
+      "@I.ir_module\nclass M:\n    @T.prim_func\n    def f(A: T.Buffer((3, 40, 22, 22), \"float32\"), "
+      "B: T.Buffer((3, 16, 20, 20), \"float32\"), C: T.Buffer((16, 40, 3, 3), \"float32\")):\n"
+      "        for o, c, p, q, n, y, x in T.grid(16, 40, 3, 3, 3, 20, 20):\n            with T.sblock(\"C\"):\n"
+      "                vo, vc, vp, vq, vn, vy, vx = T.axis.remap(\"SSSSRRR\", [o, c, p, q, n, y, x])\n"
+      "                with T.init():\n                    C[vo, vc, vp, vq] = T.float32(0)\n"
+      "                C[vo, vc, vp, vq] = C[vo, vc, vp, vq] + A[vn, vc, vy + vp, vx + vq] * B[vn, vo, vy, vx]\n");
+  const std::vector<std::int64_t> panel = shape_of_buffer(schedule(*module, large_caches), "B_panel");
+  REQUIRE(!panel.empty());
+  CHECK(panel[0] == 6);
+  const auto after = std::make_shared<const Module>(schedule(*module, large_caches));
+  const std::vector<Value> args{small_numbers(DType::Float32, {3, 40, 22, 22}, 7),
+                                small_numbers(DType::Float32, {3, 16, 20, 20}, 5)};
+  const Tensor wanted = make_interpreter()->call(module, "f", args).tensor();
+  const Tensor found = make_jit({.threads = 2, .target = large_caches})->call(module, "f", args).tensor();
+  for (std::int64_t i = 0; i < wanted.size(); ++i) REQUIRE(found.get_double(i) == wanted.get_double(i));
+}
