@@ -23,6 +23,18 @@ std::vector<std::string> split_names(std::string_view text) {
   return result;
 }
 
+// Of what `train` returned the weights that stand in it; of another dict that one.
+const ScriptDict& weights_of_job(const ScriptDict& given) {
+  const ScriptDict* weights = nullptr;
+  bool is_result = false;
+  for (const auto& [key, item] : given.items) {
+    if (!key.string()) continue;
+    if (*key.string() == "params") weights = item.dictionary();
+    is_result = is_result || *key.string() == "run_dir";
+  }
+  return weights && is_result ? *weights : given;
+}
+
 // What an option takes as a str: any, or what its declaration has an example of.
 std::string what_is_spelt(const Command& command, std::string_view option) {
   const auto declared = std::find_if(command.options.begin(), command.options.end(),
@@ -195,7 +207,7 @@ std::vector<std::pair<std::string, Tensor>> Invocation::tensors(std::string_view
   }
   std::vector<std::pair<std::string, Tensor>> result;
   if (const ScriptDict* dict = value->dictionary()) {
-    for (const auto& [key, item] : dict->items) {
+    for (const auto& [key, item] : weights_of_job(*dict).items) {
       if (!key.string() || !item.tensor()) {
         misuse(option,
                fmt::format("found {}: {}; expected names with tensors", brief_text(key), describe(item)));

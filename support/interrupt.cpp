@@ -141,10 +141,18 @@ extern "C" void on_tick(int, siginfo_t* information, void*) {
   errno = error;
 }
 
-void handle_unless_ignored(int signal_number, const struct sigaction& action) {
+bool inherits_ignored(int signal_number) {
   struct sigaction inherited = {};
-  const bool known = sigaction(signal_number, nullptr, &inherited) == 0;
-  if (!known || inherited.sa_handler != SIG_IGN) sigaction(signal_number, &action, nullptr);
+  return sigaction(signal_number, nullptr, &inherited) == 0 && inherited.sa_handler == SIG_IGN;
+}
+
+// One that came while it was blocked, before anything was there to hear it, is heard now.
+void hear(int signal_number, const struct sigaction& action) {
+  sigaction(signal_number, &action, nullptr);
+  sigset_t heard;
+  sigemptyset(&heard);
+  sigaddset(&heard, signal_number);
+  pthread_sigmask(SIG_UNBLOCK, &heard, nullptr);
 }
 
 void make_timer() {
@@ -173,13 +181,15 @@ void install_signal_handlers() {
   sigemptyset(&action.sa_mask);
   // Without SA_RESTART, so that a blocking read ends and its caller can poll. A program started by nohup goes
   // on ignoring SIGHUP, one in the background of a script SIGINT.
-  for (int signal_number : {SIGINT, SIGTERM, SIGHUP}) handle_unless_ignored(signal_number, action);
+  for (int signal_number : {SIGINT, SIGTERM, SIGHUP})
+    if (!inherits_ignored(signal_number)) hear(signal_number, action);
   sigaction(SIGXCPU, &action, nullptr);
   struct sigaction save = {};
   save.sa_handler = on_save_signal;
   save.sa_flags = SA_RESTART;
   sigemptyset(&save.sa_mask);
-  handle_unless_ignored(SIGUSR1, save);
+  // Also where it was ignored: that keeps a request from ending a program that is just being loaded.
+  hear(SIGUSR1, save);
   // Writes to a closed pipe or beyond the file size limit then fail with an error that can be reported.
   struct sigaction ignore = {};
   ignore.sa_handler = SIG_IGN;

@@ -98,8 +98,9 @@ class PredictionMetrics {
     const std::vector<Tensor> batch =
         prepared(evaluator_, program_, padded_batch(columns_, first, fixed_ ? step_ : whole, data_.rows()));
     const std::span<const Tensor> all(batch);
-    const Value result = evaluator_.call(program_.module, program_.inference,
-                                         binding_.arguments(all.first(columns_of_model(program_, data_))));
+    const Value result = evaluator_.call(
+        program_.module, program_.inference,
+        judged_arguments(binding_, program_, all.first(columns_of_model(program_, data_)), first));
     const Tensor& predictions = predictions_of(result, program_);
     for (const auto& sum : sums_) sum->add(predictions, all.subspan(data_.inputs.size()), whole);
   }
@@ -146,7 +147,7 @@ double mean_loss(Evaluator& evaluator, const TrainingProgram& program, const Ten
     places += counted;
     Value result;
     try {
-      result = evaluator.call(program.module, program.loss, binding.arguments(batch));
+      result = evaluator.call(program.module, program.loss, judged_arguments(binding, program, batch, first));
     } catch (const Failure& failure) {
       refuse_wrong_label(evaluator, program, parameters, batch, data, failure);
       throw;

@@ -55,7 +55,7 @@ std::optional<std::string> wrong_label(const DataSet& data, const Tensor& labels
 Value predictions_of(Evaluator& evaluator, const TrainingProgram& program, const TensorsByName& parameters,
                      std::span<const Tensor> inputs, const DataSet& data) {
   const ColumnBinding binding(program.module, program.inference, parameters, data, inputs.size());
-  return evaluator.call(program.module, program.inference, binding.arguments(inputs));
+  return evaluator.call(program.module, program.inference, judged_arguments(binding, program, inputs, 0));
 }
 
 // Of the first rows; none when these do not go through the model as they are.

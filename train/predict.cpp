@@ -101,7 +101,8 @@ Value predict(Evaluator& evaluator, const TrainingProgram& program, const Tensor
   const auto call = [&](std::int64_t first, std::int64_t rows) {
     const std::vector<Tensor> batch = prepared(evaluator, program, rows_from(columns, first, rows, total));
     if (first == 0) binding.check_fit(batch, data, parameters_place);
-    return evaluator.call(program.module, program.inference, binding.arguments(batch));
+    return evaluator.call(program.module, program.inference,
+                          judged_arguments(binding, program, batch, first));
   };
   for (std::int64_t first = 0; first < total; first += step) {
     poll_interrupt();

@@ -12,6 +12,23 @@ Tensor tensor_of_key(const RandomKey& key) {
   return tensor;
 }
 
+RandomKey key_of_tensor(const Tensor& tensor) {
+  RandomKey key;
+  for (std::int64_t i = 0; i < 2; ++i)
+    key.words[static_cast<std::size_t>(i)] = static_cast<std::uint32_t>(tensor.get_int(i));
+  return key;
+}
+
+std::vector<Value> judged_arguments(const ColumnBinding& binding, const TrainingProgram& program,
+                                    std::span<const Tensor> batch, std::int64_t first_row) {
+  // Keeps these keys apart from those of epochs and steps: "judge".
+  constexpr std::uint64_t judged_domain = 0x6A75646765;
+  const RandomKey of_rows =
+      fold_in(fold_in(key_from_seed(program.seed), judged_domain), static_cast<std::uint64_t>(first_row));
+  const RoleValue given[] = {{Role::Key, tensor_of_key(of_rows)}};
+  return binding.arguments(batch, given);
+}
+
 std::vector<Tensor> prepared(Evaluator& evaluator, const TrainingProgram& program,
                              std::vector<Tensor> columns, std::optional<RandomKey> step_key) {
   for (std::size_t p = 0; p < program.prepare.size(); ++p) {

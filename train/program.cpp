@@ -4,8 +4,10 @@
 #include <algorithm>
 
 #include "ir/calls/argument_fault.h"
+#include "ir/calls/own_keys.h"
 #include "support/counted.h"
 #include "support/suggest.h"
+#include "train/preparation.h"
 
 namespace relish {
 namespace {
@@ -33,6 +35,7 @@ ColumnBinding::ColumnBinding(const ModulePtr& module, std::string_view function,
                              const DataSet& data, std::size_t columns)
     : function_(function_to_call(module, function)) {
   const std::optional<RoleSignature> roles = roles_of(*function_);
+  std::size_t own_keys = 0;
   for (std::size_t i = 0; i < function_->params.size(); ++i) {
     const Var& parameter = function_->params[i];
     Origin& origin = origins_.emplace_back();
@@ -41,6 +44,8 @@ ColumnBinding::ColumnBinding(const ModulePtr& module, std::string_view function,
       origin.role = role;
     } else if (auto found = named.find(parameter.name()); found != named.end()) {
       origin.named = found->second;
+    } else if (is_random_key(parameter.type())) {
+      origin.own_key = own_keys++;
     } else {
       column_parameters_.push_back(parameter);
     }
@@ -53,8 +58,9 @@ ColumnBinding::ColumnBinding(const ModulePtr& module, std::string_view function,
   if (columns < column_parameters_.size()) {
     const Var& parameter = column_parameters_[without];
     notes.push_back(
-        {parameter.span(), fmt::format("parameter '{}' takes a tensor of {}, or a value in params",
-                                       parameter.name(), data.name)});
+        {parameter.span(),
+         fmt::format("parameter '{}' takes a tensor of {}, or a value in params{}", parameter.name(),
+                     data.name, roles ? "" : ", as params=t[\"params\"] of what train returned")});
   }
   fail(ErrorClass::Usage, data.place, "train.columns",
        fmt::format("{}: found {}; expected {} for the parameters {}that have no value: {}", data.name,
@@ -84,7 +90,8 @@ std::string hint_of_shape(const Tensor& found, const Type& wanted, bool targets)
 }  // namespace
 
 void ColumnBinding::check_fit(std::span<const Tensor> columns, const DataSet& data, Span named_place) const {
-  const std::vector<Value> values = arguments(columns);
+  const RoleValue any_key[] = {{Role::Key, tensor_of_key(key_from_seed(0))}};
+  const std::vector<Value> values = arguments(columns, any_key);
   const std::vector<Var>& parameters = function_->params;
   std::optional<ArgumentFault> fault = find_argument_fault(data.name, parameters, values);
   if (!fault) return;
@@ -111,19 +118,26 @@ void ColumnBinding::check_fit(std::span<const Tensor> columns, const DataSet& da
 std::vector<Value> ColumnBinding::arguments(std::span<const Tensor> columns,
                                             std::span<const RoleValue> given) const {
   RELISH_CHECK(columns.size() == column_parameters_.size());
+  const auto value_of = [&](Role role) -> const Value& {
+    const auto found =
+        std::find_if(given.begin(), given.end(), [&](const RoleValue& each) { return each.role == role; });
+    RELISH_CHECK(found != given.end(), name_of(role));
+    return found->value;
+  };
   std::vector<Value> result;
   result.reserve(origins_.size());
   std::size_t column = 0;
   for (const Origin& origin : origins_) {
     if (origin.named) {
       result.emplace_back(*origin.named);
+    } else if (origin.own_key) {
+      const RandomKey key = key_of_tensor(value_of(Role::Key).tensor());
+      result.emplace_back(
+          tensor_of_key(fold_in(key, static_cast<std::uint64_t>(own_key_site(*origin.own_key)))));
     } else if (!origin.role) {
       result.emplace_back(columns[column++]);
     } else {
-      const auto value = std::find_if(given.begin(), given.end(),
-                                      [&](const RoleValue& each) { return each.role == *origin.role; });
-      RELISH_CHECK(value != given.end(), name_of(*origin.role));
-      result.push_back(value->value);
+      result.push_back(value_of(*origin.role));
     }
   }
   return result;

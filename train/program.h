@@ -46,6 +46,7 @@ struct TrainingProgram {
   // The first result of the model is its loss: it takes all columns, and its second result is predictions.
   bool returns_loss = false;
   bool scales_loss = false;  // the last of the optimizer's states count the steps that it left out
+  std::uint64_t seed = 0;    // of what a model draws where data are only looked at
   std::vector<Preparation> prepare;
 
   Judgement judgement;  // of predictions, for accuracy
@@ -66,8 +67,8 @@ class ColumnBinding {
  public:
   // Parameters that the function's signature gives another role than that of an input or target are given
   // call by call; the others (of a function without a signature: all) are looked up in `named` or take a
-  // column of `data`, whose `columns` first columns are for them. UsageError when the numbers of columns
-  // differ.
+  // column of `data`, whose `columns` first columns are for them. What is a key by its type takes no column:
+  // it is folded from the key that is given call by call. UsageError when the numbers of columns differ.
   ColumnBinding(const ModulePtr& module, std::string_view function, const TensorsByName& named,
                 const DataSet& data, std::size_t columns);
 
@@ -75,7 +76,8 @@ class ColumnBinding {
   // The columns of one call, in order, beside the values of roles.
   std::vector<Value> arguments(std::span<const Tensor> columns, std::span<const RoleValue> given = {}) const;
   // DataError when a column or a named value does not fit its parameter: where the data or, at
-  // `named_place`, the values were given, with the parameter as a note. Of functions without roles only.
+  // `named_place`, the values were given, with the parameter as a note. Of functions whose only roles besides
+  // are inputs, targets and keys.
   void check_fit(std::span<const Tensor> columns, const DataSet& data, Span named_place) const;
   // Number of rows when the type of a column's parameter fixes it; none when it is symbolic or unknown.
   std::optional<std::int64_t> fixed_rows() const;
@@ -86,10 +88,11 @@ class ColumnBinding {
   const Var& column_parameter(std::size_t column) const { return column_parameters_[column]; }
 
  private:
-  // Where the value of a parameter comes from: a role, a name, or else a column.
+  // Where the value of a parameter comes from: a role, a name, the key, or else a column.
   struct Origin {
-    std::optional<Role> role;
-    std::optional<Tensor> named;
+    std::optional<Role> role = std::nullopt;
+    std::optional<Tensor> named = std::nullopt;
+    std::optional<std::size_t> own_key = std::nullopt;  // it is so many keys behind the first
   };
   const Var* fixed_parameter() const;
 

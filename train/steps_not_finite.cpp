@@ -3,6 +3,7 @@
 #include "train/finite.h"
 #include "train/not_finite_origin.h"
 #include "train/steps.h"
+#include "train/value_in_text.h"
 
 namespace relish {
 
@@ -27,7 +28,7 @@ void TrainingSteps::report_not_finite(const TrainingState& state, const char* ru
       const auto origin = find_not_finite_origin(evaluator_, program_.module, program_.adjoint,
                                                  adjoint_arguments(state, first_part(batch_of(state.step))));
       if (origin) {
-        first = fmt::format("'{}' of {}", origin->name, origin->function);
+        first = value_in_text(*program_.module, *origin);
         place = origin->place;
       }
     } catch (const Failure& failure) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "ir/calls/own_keys.h"
 #include "ir/operators/evaluator.h"
 #include "ir/operators/op.h"
 #include "ir/printer/printer.h"
@@ -270,7 +271,9 @@ Module append_loss(const Module& module, std::string_view name, const AppendLoss
     appended.params.emplace_back(builder.fresh_name(extra_name), type, false, first ? span : Span{});
     args.emplace_back(appended.params.back());
   }
-  const std::vector<Expr> targets(args.begin() + options.outputs, args.end());
+  std::vector<Expr> targets;
+  std::copy_if(args.begin() + options.outputs, args.end(), std::back_inserter(targets),
+               [](const Expr& arg) { return !is_random_key(arg.type()); });
   const Expr value = library
                          ? library->write(std::move(args))
                          : inline_call(builder, result, *options.loss_module, *options.loss_function, args);

@@ -8,15 +8,12 @@
 
 #include "ir/printer/printer.h"
 #include "ir/verify/verify.h"
-#include "support/choices.h"
-#include "support/glob.h"
-#include "support/render.h"
-#include "support/suggest.h"
 #include "transform/epoch_writer.h"
 #include "transform/gradient.h"
 #include "transform/loss_scaling.h"
 #include "transform/mixed_precision.h"
 #include "transform/model_forms.h"
+#include "transform/one_key.h"
 #include "transform/parameter_marks.h"
 #include "transform/rebuild.h"
 #include "transform/step_writer.h"
@@ -40,10 +37,6 @@ constexpr MadeFunction made_by_trainers[] = {{"train_epoch", "train_epoch"},
                                              {"learning_rate", "learning_rate"},
                                              {"initial_params", "initial_params"}};
 
-bool is_among(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 std::size_t count_results(const Function& function) {
   const TupleType* fields = function.result_type.tuple();
   return fields ? fields->fields.size() : 1;
@@ -56,16 +49,23 @@ std::string key_of(const Function& form) {
   return at ? form.params[*at].name() : std::string();
 }
 
-// The roles of the loss of a form, and of its adjoint.
-void set_loss_roles(Module& module, const std::string& name, const Function& form, bool metrics = false,
-                    bool scaled = false) {
+// The role of a parameter of the loss of a form.
+Role role_in_loss(const std::string& name, const Function& form, const std::string& key) {
+  if (name == key) return Role::Key;
+  const auto of_model = std::find_if(form.params.begin(), form.params.end(),
+                                     [&](const Var& param) { return param.name() == name; });
+  if (of_model == form.params.end()) return Role::Target;
+  const std::optional<RoleSignature> roles = roles_of(form);
+  return roles ? roles->params[static_cast<std::size_t>(of_model - form.params.begin())].role : Role::Input;
+}
+
+// The roles of the loss of a form, and of its adjoint. `key`: the name of its key; empty: none.
+void set_loss_roles(Module& module, const std::string& name, const Function& form, const std::string& key,
+                    bool metrics = false, bool scaled = false) {
   Function loss = *module.function(name);
   const std::optional<RoleSignature> of_form = roles_of(form);
   RoleSignature roles{"loss", {}, {}, loss.result_type.tuple() != nullptr};
-  for (std::size_t i = 0; i < loss.params.size(); ++i) {
-    const bool of_model = i < form.params.size();
-    roles.params.push_back({!of_model ? Role::Target : of_form ? of_form->params[i].role : Role::Input});
-  }
+  for (const Var& param : loss.params) roles.params.push_back({role_in_loss(param.name(), form, key)});
   if (scaled) roles.params.back().role = Role::LossScale;
   roles.results.assign(count_results(loss), {Role::Output});
   roles.results.front().role = Role::Loss;
@@ -88,109 +88,6 @@ FunctionPtr with_named_result(const Function& function) {
   roles.results.front().by_name = true;
   named.attributes = with_attribute(std::move(named.attributes), role_attribute, print(roles));
   return std::make_shared<const Function>(std::move(named));
-}
-
-// A name that is no parameter, or one that training cannot change by a gradient.
-void check_trained(const Function& function, const std::vector<std::string>& names,
-                   const std::vector<std::string>& buffers) {
-  std::vector<std::string> all;
-  for (const Var& param : function.params) all.push_back(param.name());
-  for (const std::string& name : names) {
-    const auto found = std::find(all.begin(), all.end(), name);
-    if (found == all.end()) {
-      fail(ErrorClass::Usage, function.span, "parameter.unknown",
-           fmt::format("{} has no parameter '{}'{}", function.name, name, among_choices(name, all)));
-    }
-    const Var& param = function.params[static_cast<std::size_t>(found - all.begin())];
-    if (is_among(buffers, name)) {
-      fail(ErrorClass::Type, param.span(), "setup_trainer.buffer",
-           fmt::format("'{}' is a running statistic, which a step sets without a gradient; leave it out of "
-                       "the trained parameters",
-                       name));
-    }
-    if (may_be_trained(param.type())) continue;
-    fail(ErrorClass::Type, param.span(), "setup_trainer.parameters",
-         fmt::format("'{}' is {}; only floating tensors are trained, others are data or have a value in "
-                     "params",
-                     name, print(param.type())));
-  }
-}
-
-}  // namespace
-
-std::vector<std::string> trained_parameters(const Function& function, const std::vector<std::string>& wrt,
-                                            const std::vector<std::string>& buffers,
-                                            const std::vector<std::string>& data) {
-  if (!wrt.empty()) {
-    check_trained(function, wrt, buffers);
-    return wrt;
-  }
-  if (std::optional<std::vector<std::string>> marked = marked_parameters(function)) {
-    // A count counts the buffers too.
-    if (!find_attribute(function.attributes, trained_attribute))
-      std::erase_if(*marked, [&](const std::string& name) { return is_among(buffers, name); });
-    if (marked->empty()) {
-      fail(ErrorClass::Type, function.span, "setup_trainer.parameters",
-           fmt::format("{} says of none of its parameters that it is trained; name them by wrt",
-                       function.name));
-    }
-    check_trained(function, *marked, buffers);
-    return *marked;
-  }
-  std::vector<std::string> trained;
-  for (std::size_t i = data.empty() ? 1 : 0; i < function.params.size(); ++i) {
-    const Var& param = function.params[i];
-    if (may_be_trained(param.type()) && !is_among(buffers, param.name()) && !is_among(data, param.name()))
-      trained.push_back(param.name());
-  }
-  if (trained.empty()) {
-    fail(ErrorClass::Type, function.span, "setup_trainer.parameters",
-         fmt::format("{} has no {}parameter after its input; nothing could be trained", function.name,
-                     function.params.size() < 2 ? "" : "floating "));
-  }
-  return trained;
-}
-
-namespace {
-
-// Takes those that the patterns name out of the trained ones.
-void freeze(ModelParameters& model, const Function& function, const std::vector<std::string>& frozen) {
-  const std::vector<std::string> all = model.trained;
-  for (const std::string& pattern : frozen) {
-    bool any = false;
-    for (const std::string& name : all) {
-      if (!matches_glob(pattern, name)) continue;
-      any = true;
-      if (!is_among(model.frozen, name)) model.frozen.push_back(name);
-    }
-    if (any) continue;
-    fail(ErrorClass::Usage, {}, "frozen.pattern",
-         fmt::format("frozen: no trained parameter is called '{}'; they are {}{}", printable(pattern),
-                     fmt::join(all, ", "), did_you_mean(pattern, all)));
-  }
-  std::erase_if(model.trained, [&](const std::string& name) { return is_among(model.frozen, name); });
-  if (model.trained.empty()) {
-    fail(ErrorClass::Usage, {}, "frozen.pattern",
-         fmt::format("frozen: all parameters of {} are frozen; nothing could be trained, so leave one out",
-                     function.name));
-  }
-}
-
-// The parameters of the user's loss that wrt or its own mark names.
-std::vector<std::string> trained_by_loss(const AppendLossOptions& loss, const Function& model,
-                                         const std::vector<std::string>& wrt) {
-  std::vector<std::string> trained;
-  if (!loss.loss_function) return trained;
-  const Function& function = *loss.loss_function;
-  std::vector<std::string> marked;
-  if (find_attribute(function.attributes, trained_attribute)) marked = *marked_parameters(function);
-  for (std::size_t i = static_cast<std::size_t>(std::max(loss.outputs, 1)); i < function.params.size(); ++i) {
-    const std::string& name = function.params[i].name();
-    const bool of_model = std::any_of(model.params.begin(), model.params.end(),
-                                      [&](const Var& param) { return param.name() == name; });
-    if (is_among(marked, name) || (!of_model && is_among(wrt, name))) trained.push_back(name);
-  }
-  return trained;
 }
 
 // A result behind the loss that the model returns, of the predictions behind that and the last of its data.
@@ -277,43 +174,6 @@ void check_half(const std::vector<Type>& types, const std::vector<std::string>& 
 
 }  // namespace
 
-ModelParameters parameters_of_model(const Module& module, const Function& function,
-                                    const std::vector<std::string>& wrt,
-                                    const std::vector<std::string>& frozen,
-                                    const std::vector<std::string>& data) {
-  ModelParameters result;
-  result.buffers = buffers_of_model(module, function);
-  std::vector<std::string> wanted = wrt;
-  if (const auto counts = backbone_counts(module, function); counts && wanted.empty()) {
-    const std::size_t end = function.params.size() - counts->states;
-    for (std::size_t i = end - counts->trained; i < end; ++i) wanted.push_back(function.params[i].name());
-  }
-  result.trained = trained_parameters(function, wanted, result.buffers, data);
-  freeze(result, function, frozen);
-  return result;
-}
-
-ModelParameters parameters_of_trainer(const Module& module, const Function& function,
-                                      const SetupTrainerOptions& options) {
-  const std::vector<std::string> of_loss = trained_by_loss(options.loss, function, options.wrt);
-  std::vector<std::string> wrt = options.wrt;
-  std::erase_if(wrt, [&](const std::string& name) { return is_among(of_loss, name); });
-  ModelParameters result = parameters_of_model(module, function, wrt, {}, options.data);
-  result.trained.insert(result.trained.end(), of_loss.begin(), of_loss.end());
-  freeze(result, function, options.frozen);
-  return result;
-}
-
-ParameterHolder holder_of_parameters(const Module& module, const Function& function,
-                                     const SetupTrainerOptions& options) {
-  if (trained_by_loss(options.loss, function, options.wrt).empty())
-    return {std::make_shared<const Module>(module), module.function(function.name)};
-  AppendLossOptions loss = options.loss;
-  loss.new_name = module.fresh_name(function.name + "_loss");
-  auto with = std::make_shared<const Module>(append_loss(module, function.name, loss));
-  return {with, with->function(loss.new_name)};
-}
-
 std::string option_that_adds(const Module& module, std::string_view name) {
   struct Added {
     std::string_view name, option;
@@ -351,7 +211,8 @@ struct StepSubject {
   const SetupTrainerOptions& options;
   const ModelParameters& model;
   const TrainerNames& names;
-  const Function& form;  // of the model, that is trained
+  const Function& form;    // of the model, that is trained
+  const std::string& key;  // the name of what the loss draws from; empty: nothing
   const std::vector<Type>& types;
   std::string differentiated;  // the loss, perhaps scaled
   bool metrics = false;        // stand behind the loss
@@ -361,7 +222,7 @@ struct StepSubject {
 Module with_steps(Module result, const StepSubject& of) {
   const SetupTrainerOptions& options = of.options;
   const bool scaled = options.half == DType::Float16;
-  set_loss_roles(result, of.differentiated, of.form, of.metrics, scaled);
+  set_loss_roles(result, of.differentiated, of.form, of.key, of.metrics, scaled);
   OptimizerOptions optimizer = options.optimizer;
   optimizer.prefix = options.prefix;
   result = add_optimizer(result, optimizer, of.types, of.model.trained);
@@ -373,11 +234,10 @@ Module with_steps(Module result, const StepSubject& of) {
     step.loss_scale = adjoint->params.back().name();
   }
   step.prefix = options.prefix;
-  step.targets = adjoint->params.size() - of.form.params.size();
   step.average = options.average;
   step.gradient_norm = options.gradient_norm;
   step.metrics = of.metrics;
-  StepWriter writer(result, adjoint, of.model, key_of(of.form), step);
+  StepWriter writer(result, adjoint, of.model, step);
   writer.write_step();
   if (options.accumulate) {
     writer.write_add_gradients();
@@ -428,7 +288,7 @@ Module setup_trainer(const Module& module, std::string_view name, const SetupTra
   }
   if (names.inference_loss != names.loss) {
     result = with_loss(result, names.inference, options, names.inference_loss);
-    set_loss_roles(result, names.inference_loss, *result.function(names.inference));
+    set_loss_roles(result, names.inference_loss, *result.function(names.inference), "");
   }
   if (options.half) check_half(types_of_parameters(*function, model.trained), model.trained);
   if (options.half) trained_form = add_mixed_precision(result, trained_form, *options.half);
@@ -449,6 +309,8 @@ Module setup_trainer(const Module& module, std::string_view name, const SetupTra
   };
   result =
       with_loss(result, trained_form, options, names.loss, options.metrics.empty() ? BesideLoss() : sums);
+  std::string key = key_of(form);
+  result.set(with_one_key(result.function(names.loss), model.buffers, key));
   const std::vector<Type> types = types_of_parameters(*result.function(names.loss), model.trained);
   if (types.size() != model.trained.size()) {
     fail(ErrorClass::Usage, options.loss.loss_function->span, "setup_trainer.parameters",
@@ -458,10 +320,10 @@ Module setup_trainer(const Module& module, std::string_view name, const SetupTra
   std::string differentiated = names.loss;
   const bool scaled = options.half == DType::Float16;
   if (scaled) {
-    set_loss_roles(result, names.loss, form, metrics);
+    set_loss_roles(result, names.loss, form, key, metrics);
     differentiated = add_scaled_loss(result, names.loss);
   }
-  const StepSubject subject{options, model, names, form, types, differentiated, metrics};
+  const StepSubject subject{options, model, names, form, key, types, differentiated, metrics};
   result = with_steps(differentiated_module(result, subject, function->name), subject);
   write_epoch(result, {"train_epoch", options.prefix});
   if (!options.schedule.name.empty())

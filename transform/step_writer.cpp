@@ -18,13 +18,12 @@ std::vector<Type> types_of_parameters(const Function& function, const std::vecto
   return types;
 }
 
-StepWriter::StepWriter(Module& module, FunctionPtr adjoint, const ModelParameters& model, std::string key,
-                       StepOptions options)
+StepWriter::StepWriter(Module& module, FunctionPtr adjoint, const ModelParameters& model, StepOptions options)
     : module_(module),
       held_(std::move(adjoint)),
       adjoint_(*held_),
+      roles_of_adjoint_(roles_of(adjoint_).value()),
       model_(model),
-      key_(std::move(key)),
       options_(std::move(options)) {}
 
 void StepWriter::write_step() {
@@ -239,22 +238,22 @@ std::optional<Expr> StepWriter::field(const Var& whole, const std::vector<std::s
 // What the adjoint takes. Its key stands before the inputs.
 std::vector<Expr> StepWriter::arguments(const std::optional<Expr>& scale) {
   std::optional<Var> key;
-  for (const Var& param : fresh_.params) {
-    if (param.name() != key_) continue;
+  if (const auto at = roles_of_adjoint_.param(Role::Key)) {
+    const Var& param = fresh_.params[*at];
     key = step_.params.emplace_back(param.name(), param.type(), false, param.span());
     roles_.params.push_back({Role::Key});
   }
   std::vector<Expr> args;
   for (std::size_t i = 0; i < fresh_.params.size(); ++i) {
     const Var& param = fresh_.params[i];
+    const Role role = roles_of_adjoint_.params[i].role;
     std::optional<Expr> arg = field(params_, model_.trained, param.name());
     if (!arg && buffers_) arg = field(*buffers_, model_.buffers, param.name());
-    if (!arg && key && param.name() == key_) arg = Expr(*key);
-    if (!arg && scale && param.name() == options_.loss_scale) arg = *scale;
+    if (!arg && role == Role::Key) arg = Expr(*key);
+    if (!arg && scale && role == Role::LossScale) arg = *scale;
     if (!arg) {
-      const bool target = i + options_.targets >= fresh_.params.size();
       step_.params.emplace_back(param.name(), param.type(), false, param.span());
-      roles_.params.push_back({target ? Role::Target : Role::Input});
+      roles_.params.push_back({role == Role::Target ? Role::Target : Role::Input});
       arg = Expr(step_.params.back());
     }
     args.push_back(std::move(*arg));

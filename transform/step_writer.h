@@ -12,7 +12,6 @@ struct ModelParameters;
 
 struct StepOptions {
   DType dtype = DType::Float32;
-  std::size_t targets = 0;        // so many parameters of the adjoint at the end belong to the loss
   std::optional<double> average;  // decay of moving averages
   bool metrics = false;           // the adjoint tells of them behind the loss
   bool gradient_norm = false;     // a result: the norm of all gradients together, before they are clipped
@@ -24,9 +23,8 @@ struct StepOptions {
 
 class StepWriter {
  public:
-  // `key`: the adjoint's parameter that is the key; empty: none.
-  StepWriter(Module& module, FunctionPtr adjoint, const ModelParameters& model, std::string key,
-             StepOptions options);
+  // The roles of the adjoint's parameters stand in its signature.
+  StepWriter(Module& module, FunctionPtr adjoint, const ModelParameters& model, StepOptions options);
 
   void write_step();
   void write_add_gradients();
@@ -57,8 +55,8 @@ class StepWriter {
   Module& module_;
   const FunctionPtr held_;  // the adjoint stays while functions are added
   const Function& adjoint_;
+  const RoleSignature roles_of_adjoint_;
   const ModelParameters& model_;
-  const std::string key_;
   const StepOptions options_;
   Function fresh_;  // sizes are the function's own: the batch size is as free as in the model
   FunctionBuilder builder_;

@@ -8,6 +8,7 @@
 #include <array>
 #include <cctype>
 
+#include "ir/calls/own_keys.h"
 #include "ir/printer/printer.h"
 #include "ir/printer/reserved_names.h"
 #include "support/render.h"
@@ -263,8 +264,7 @@ std::optional<std::string> type_fault(const RoleSlot& slot, const Type& type) {
         return expected("an int64 tensor of rank 2, or of rank 3 for steps over parts");
       break;
     case Role::Key:
-      if (!same_type(type, tensor_type({Scalar(2)}, DType::UInt32)))
-        return expected("R.Tensor((2,), \"uint32\")");
+      if (!is_random_key(type)) return expected("R.Tensor((2,), \"uint32\")");
       break;
     case Role::Buffer:
       if (!type.tensor()) return expected("a tensor");

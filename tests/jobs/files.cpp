@@ -133,6 +133,7 @@ std::string failing_changed_data(const std::function<void(const std::string&)>& 
   const JobFolder job(large_data_job);
   put_large_data(job);
   ProcessRequest request = job.request({}, 100);
+  request.limit_seconds = 300;  // it may go over all of its data
   bool changed = false;
   request.watch = [&](int) {
     if (changed || job.newest_step() == 0) return;

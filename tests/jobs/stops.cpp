@@ -61,13 +61,28 @@ std::string failing_signal(int signal, int after_ms, const Undisturbed& whole) {
   return fault_of_end(job, result, signal, result.signal_to_end_ms / 1000, whole);
 }
 
+// How the program is started with SIGUSR1: as usual; with one that waits, blocked, until it hears it; with
+// one that was ignored before it was there.
+enum class Started { Usual, Blocked, Ignored };
+
 // SIGUSR1 saves and goes on; nothing else asks for a checkpoint before the last. `lines`: it comes when so
 // many steps are logged.
-std::string failing_save_request(std::size_t lines, const Undisturbed& whole) {
+std::string failing_save_request(std::size_t lines, const Undisturbed& whole,
+                                 Started started = Started::Usual) {
   const JobFolder job(whole_job, whole.settings);
   ProcessRequest request = job.request({}, 1000000);
   std::int64_t first = 0;
-  bool sent = false;
+  bool sent = started == Started::Blocked;
+  if (started != Started::Usual) {
+    request.prepare = [started] {
+      sigset_t asked;
+      ::sigemptyset(&asked);
+      ::sigaddset(&asked, SIGUSR1);
+      if (started == Started::Blocked) ::sigprocmask(SIG_BLOCK, &asked, nullptr);
+      if (started == Started::Ignored) ::signal(SIGUSR1, SIG_IGN);
+      ::raise(SIGUSR1);
+    };
+  }
   request.watch = [&](int process) {
     if (first == 0) first = job.newest_step();
     if (sent || steps_in_metrics(job).size() < lines) return;
@@ -226,6 +241,8 @@ void try_signals(const RowOptions& options, int signals) {
     const std::size_t lines = 1 + random() % (whole.steps.size() / 2);
     report(fmt::format("SIGUSR1 behind {} logged steps", lines), failing_save_request(lines, whole));
   }
+  report("SIGUSR1 that waits until the program hears it", failing_save_request(0, whole, Started::Blocked));
+  report("SIGUSR1 behind one that was ignored", failing_save_request(1, whole, Started::Ignored));
   report("the time limit", failing_time_limit(whole));
   fmt::print("{} signals, {} requests to save\n", signals, others);
 }

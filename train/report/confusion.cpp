@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "support/interrupt.h"
+#include "train/preparation.h"
 
 namespace relish {
 namespace {
@@ -64,7 +65,8 @@ std::optional<Confusion> count_confusion(Evaluator& evaluator, const TrainingPro
     std::vector<Tensor> batch;
     for (const Column& column : data.inputs) batch.push_back(column.gather(rows));
     const Tensor labels = targets.gather(rows);
-    Value value = evaluator.call(program.module, program.inference, binding.arguments(batch));
+    Value value =
+        evaluator.call(program.module, program.inference, judged_arguments(binding, program, batch, first));
     if (value.is_tuple() && !value.fields().empty()) value = Value(value.fields().front());
     if (!value.is_tensor()) return std::nullopt;
     const Tensor& predictions = value.tensor();

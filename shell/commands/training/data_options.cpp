@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/calls/own_keys.h"
 #include "ir/printer/printer.h"
 #include "runtime/files.h"
 #include "runtime/philox.h"
@@ -237,8 +238,6 @@ void check_form(const Preparation& prepare, const Function& function, std::size_
                    function.name, found));
 }
 
-bool is_key(const Type& type) { return same_type(type, tensor_type({Scalar(2)}, DType::UInt32)); }
-
 }  // namespace
 
 DataColumns data_columns(const Invocation& invocation, std::string_view option, std::size_t least) {
@@ -366,7 +365,7 @@ std::vector<Preparation> prepare_option(const Invocation& invocation, Module& mo
     const UserFunction own = user_function(invocation, "prepare", each);
     Preparation prepare;
     const std::vector<Var>& params = own.function->params;
-    prepare.has_key = !params.empty() && is_key(params.back().type());
+    prepare.has_key = !params.empty() && is_random_key(params.back().type());
     prepare.taken = params.size() - (prepare.has_key ? 1 : 0);
     const TupleType* results = own.function->result_type.tuple();
     prepare.given = results ? results->fields.size() : 1;

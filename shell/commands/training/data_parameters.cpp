@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ir/calls/own_keys.h"
 #include "support/render.h"
 #include "support/suggest.h"
 #include "transform/model_forms.h"
@@ -27,7 +28,7 @@ bool may_go_to(const Column& column, const Type& type) {
   return true;
 }
 
-// What a loss takes beside the results of the model.
+// What a loss takes beside the results of the model, keys left aside.
 std::vector<std::string> taken_by_loss(const SetupTrainerOptions& options) {
   if (options.model_returns_loss()) return {};
   const Function* own = options.loss.loss_function.get();
@@ -36,7 +37,7 @@ std::vector<std::string> taken_by_loss(const SetupTrainerOptions& options) {
   std::vector<std::string> names;
   for (std::size_t i = static_cast<std::size_t>(std::max(options.loss.outputs, 1)); i < own->params.size();
        ++i)
-    names.push_back(own->params[i].name());
+    if (!is_random_key(own->params[i].type())) names.push_back(own->params[i].name());
   return names;
 }
 
@@ -69,7 +70,7 @@ std::vector<std::string> inputs_by_count(const Module& module, const Function& m
   std::vector<std::string> inputs;
   for (const Var& param : model.params)
     if (!has(known.trained, param.name()) && !has(known.buffers, param.name()) &&
-        !values.contains(param.name()))
+        !values.contains(param.name()) && !is_random_key(param.type()))
       inputs.push_back(param.name());
   if (inputs.size() >= wanted) return {};
   for (const std::string& name : known.trained)
@@ -80,6 +81,27 @@ std::vector<std::string> inputs_by_count(const Module& module, const Function& m
   for (const Var& param : model.params)
     if (has(inputs, param.name()) && !may_go_to(columns.columns[column++], param.type())) return {};
   return inputs;
+}
+
+void refuse_given_keys(const Invocation& invocation, const Function& model,
+                       const SetupTrainerOptions& options, const std::vector<std::string>& buffers,
+                       TensorsByName& values) {
+  std::vector<Var> params = model.params;
+  if (const Function* own = options.loss.loss_function.get())
+    params.insert(params.end(), own->params.begin(), own->params.end());
+  for (const Var& param : params) {
+    if (!is_random_key(param.type()) || has(buffers, param.name()) || !values.contains(param.name()))
+      continue;
+    if (!invocation.flag("ignore_extra")) {
+      fail(ErrorClass::Usage, invocation.span_of("params"), "train.key",
+           fmt::format(
+               "params: '{0}' is a key, which each step draws anew from the seed and the number of the "
+               "step; leave it out, or bind_params(…, params={{\"{0}\": key(0)}}) gives one that stays",
+               param.name()),
+           {{param.span(), fmt::format("parameter '{}'", param.name())}});
+    }
+    values.erase(param.name());
+  }
 }
 
 void check_data_names(const Invocation& invocation, const DataColumns& columns, const Function& model,

@@ -18,6 +18,12 @@ std::vector<std::string> inputs_by_count(const Module& module, const Function& m
                                          const SetupTrainerOptions& options, const DataColumns& columns,
                                          const TensorsByName& values);
 
+// UsageError for a value in params of what is a key of the model or of its loss, since each step draws it
+// anew; with ignore_extra it is left out. `buffers` are no such keys.
+void refuse_given_keys(const Invocation& invocation, const Function& model,
+                       const SetupTrainerOptions& options, const std::vector<std::string>& buffers,
+                       TensorsByName& values);
+
 // UsageError for a name among the data that neither the model nor its loss has, with the nearest one.
 void check_data_names(const Invocation& invocation, const DataColumns& columns, const Function& model,
                       const SetupTrainerOptions& options);

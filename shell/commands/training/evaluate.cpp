@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ir/calls/own_keys.h"
 #include "shell/commands/data/csv_options.h"
 #include "shell/commands/spec_examples.h"
 #include "shell/commands/subject.h"
@@ -53,8 +54,11 @@ DataParameters parameters_for_data(const TrainingProgram& program, const Tensors
                                    const DataColumns& columns) {
   DataParameters result;
   const FunctionPtr model = function_to_call(program.module, program.inference);
+  const auto takes_data = [&](const Var& param) {
+    return !values.contains(param.name()) && !is_random_key(param.type());
+  };
   for (const Var& param : model->params)
-    if (!values.contains(param.name())) result.inputs.push_back(param.name());
+    if (takes_data(param)) result.inputs.push_back(param.name());
   if (program.returns_loss) {
     if (!result.inputs.empty()) {
       result.targets = {result.inputs.back()};
@@ -63,7 +67,7 @@ DataParameters parameters_for_data(const TrainingProgram& program, const Tensors
   } else if (!program.loss.empty()) {
     const FunctionPtr loss = function_to_call(program.module, program.loss);
     for (std::size_t i = model->params.size(); i < loss->params.size(); ++i)
-      if (!values.contains(loss->params[i].name())) result.targets.push_back(loss->params[i].name());
+      if (takes_data(loss->params[i])) result.targets.push_back(loss->params[i].name());
   } else {
     for (const std::string& name : columns.names)
       if (std::find(result.inputs.begin(), result.inputs.end(), name) == result.inputs.end())
@@ -78,6 +82,7 @@ ScriptValue run(Invocation& invocation) {
   TrainingProgram program;
   Module module = *invocation.module;
   program.inference = function;
+  program.seed = invocation.session.settings().seed;
   if (const FunctionPtr model = module.function(function); model && has_forms(module, *model)) {
     module = decompose(module, function, ModelMode::Inference);
     program.inference = name_of_form(function, ModelMode::Inference);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ir/calls/own_keys.h"
 #include "runtime/files.h"
 #include "runtime/format.h"
 #include "shell/commands/data/csv_options.h"
@@ -51,7 +52,7 @@ DataSet inputs_of(const Invocation& invocation, const Function& model, const Ten
                   DataParameters& wanted) {
   const DataColumns columns = data_columns(invocation, "data", 1);
   for (const Var& param : model.params)
-    if (!values.contains(param.name())) wanted.inputs.push_back(param.name());
+    if (!values.contains(param.name()) && !is_random_key(param.type())) wanted.inputs.push_back(param.name());
   DataSet data = data_set(invocation, "data", columns, wanted);
   if (data.inputs.size() <= wanted.inputs.size() || wanted.inputs.empty()) return data;
   write_error_text(
@@ -94,6 +95,7 @@ ScriptValue run(Invocation& invocation) {
   TrainingProgram program;
   Module module = *invocation.module;
   program.inference = function;
+  program.seed = invocation.session.settings().seed;
   if (const FunctionPtr model = module.function(function); model && has_forms(module, *model)) {
     module = decompose(module, function, ModelMode::Inference);
     program.inference = name_of_form(function, ModelMode::Inference);

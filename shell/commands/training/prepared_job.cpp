@@ -4,17 +4,15 @@
 
 #include <algorithm>
 
+#include "ir/calls/own_keys.h"
 #include "runtime/format.h"
 #include "shell/commands/training/data_parameters.h"
 #include "shell/commands/training/data_types.h"
+#include "shell/commands/training/job_settings.h"
 #include "shell/commands/training/step_budget.h"
 #include "shell/commands/training/trainer_options.h"
 #include "shell/commands/training/training.h"
 #include "shell/commands/transform/loss_option.h"
-#include "shell/script/script.h"
-#include "stdlib/catalog.h"
-#include "support/render.h"
-#include "support/value_text.h"
 #include "transform/epoch_writer.h"
 #include "transform/model_forms.h"
 #include "transform/parameter_marks.h"
@@ -23,24 +21,6 @@
 
 namespace relish {
 namespace {
-
-double learning_rate_for(const OptimizerOptions& options) {
-  // An unknown optimizer is refused by setup_trainer, with the nearest name.
-  if (!options.update && !find_optimizer(options.spec.name)) return 0;
-  if (const std::optional<double> rate = learning_rate_of(options)) return *rate;
-  if (options.update) {
-    fail(ErrorClass::Usage, {}, "optimizer.lr",
-         fmt::format("optimizer {}: the learning rate is missing; write lr=0.1 beside it",
-                     options.update->name));
-  }
-  fail(ErrorClass::Usage, {}, "optimizer.lr",
-       fmt::format("optimizer {0}: the option lr is missing; write {0}(lr=0.1)", options.spec.name));
-}
-
-std::int64_t at_least_one(const Invocation& invocation, std::string_view option, std::int64_t value) {
-  if (value < 1) invocation.refuse_value(option, fmt::format("found {}; expected at least 1", value));
-  return value;
-}
 
 // Adds initial_params for the parameters that have no value.
 Module with_start_values(const Module& module, const ParameterHolder& holder, const InitialRules& rules,
@@ -70,13 +50,6 @@ Module with_start_values(const Module& module, const ParameterHolder& holder, co
   return result;
 }
 
-bool skips_not_finite(const Invocation& invocation) {
-  const std::string policy = invocation.given("nan") ? invocation.text("nan") : "stop";
-  if (policy != "stop" && policy != "skip")
-    invocation.refuse_value("nan", fmt::format("found '{}'; expected stop or skip", printable(policy)));
-  return policy == "skip";
-}
-
 // The loss is told by every step.
 std::vector<StepMetric> metrics_of_steps(const std::vector<Metric>& metrics, const Judgement& judgement) {
   check_metric_names(metrics);
@@ -89,74 +62,6 @@ std::vector<StepMetric> metrics_of_steps(const std::vector<Metric>& metrics, con
 }
 
 void note_without_effect(const std::string& text) { write_error_text(fmt::format("note: {}\n", text)); }
-
-// Steps that the lengths in the brackets of a schedule add up to.
-std::optional<TrainOptions::ScheduleLength> length_of_schedule(const Invocation& invocation,
-                                                               const NamedSpec& schedule) {
-  const auto value = [&](const char* option) {
-    const Attribute* given = find_attribute(schedule.options, option);
-    const std::int64_t* steps = given ? given->as<std::int64_t>() : nullptr;
-    return steps ? *steps : std::int64_t{0};
-  };
-  std::int64_t steps = 0;
-  for (const char* option : {"T_max", "total_iters", "step_size"}) steps = std::max(steps, value(option));
-  const std::int64_t warmup = value("warmup");
-  if (warmup > INT64_MAX - steps) return std::nullopt;
-  steps += warmup;
-  if (steps <= 0) return std::nullopt;
-  return TrainOptions::ScheduleLength{printable(invocation.text("schedule")), steps};
-}
-
-// Whether each epoch takes the rows in an order of its own; a word of the command line says so by its text.
-bool shuffles(const Invocation& invocation) {
-  const ScriptValue* value = invocation.find("shuffle");
-  if (!value) return true;
-  if (const bool* flag = value->as<bool>()) return *flag;
-  const std::string* text = value->string();
-  if (text && (*text == "True" || *text == "true")) return true;
-  if (text && (*text == "False" || *text == "false")) return false;
-  invocation.misuse("shuffle", fmt::format("found {}; expected True or False", brief_text(*value)));
-}
-
-// What a job is told, but for its data and start values.
-TrainOptions job_options(const Invocation& invocation) {
-  if (invocation.given("steps") && invocation.given("epochs")) {
-    fail(ErrorClass::Usage, invocation.span, "train.length",
-         "epochs and steps contradict each other; give one of them");
-  }
-  TrainOptions wanted;
-  wanted.epochs = at_least_one(invocation, "epochs", invocation.integer("epochs", 1));
-  if (invocation.given("steps"))
-    wanted.steps = at_least_one(invocation, "steps", invocation.integer("steps", 1));
-  if (invocation.given("batch_size"))
-    wanted.batch_size = at_least_one(invocation, "batch_size", invocation.integer("batch_size", 1));
-  wanted.accumulate = at_least_one(invocation, "accumulate", invocation.integer("accumulate", 1));
-  wanted.seed = static_cast<std::uint64_t>(
-      invocation.integer("seed", static_cast<std::int64_t>(invocation.session.settings().seed)));
-  wanted.shuffle = shuffles(invocation);
-  wanted.parameters_place = invocation.span_of("params");
-  wanted.batch_size_place = invocation.span_of("batch_size");
-  wanted.log_every = job_interval(invocation, "log_every", wanted.log_every);
-  wanted.checkpoint_every = job_interval(invocation, "checkpoint_every", wanted.checkpoint_every);
-  wanted.early_stopping = early_stopping_option(invocation);
-  wanted.skip_not_finite = skips_not_finite(invocation);
-  return wanted;
-}
-
-// The share of rows that `validation` asks for; none when it gives data.
-std::optional<double> validation_share(const Invocation& invocation) {
-  const ScriptValue* value = invocation.find("validation");
-  if (!value) return std::nullopt;
-  std::optional<double> share;
-  if (const double* real = value->as<double>()) share = *real;
-  if (invocation.surface == Surface::Shell && invocation.names("validation").size() == 1)
-    share = real_number(invocation.names("validation").front());
-  if (share && !(*share > 0 && *share < 1)) {
-    invocation.refuse_value(
-        "validation", fmt::format("found {}; expected data, or a share of rows between 0 and 1", *share));
-  }
-  return share;
-}
 
 // Which parameters of the step take data: those without a value.
 DataParameters parameters_with_data(const TrainingProgram& program, const TensorsByName& values) {
@@ -221,13 +126,14 @@ PreparedJob prepare_job(const Invocation& invocation, const std::string& functio
   PreparedJob job;
   TrainOptions& wanted = job.options;
   TrainingProgram& program = job.program;
-  wanted = job_options(invocation);
+  wanted = job_settings(invocation);
   SetupTrainerOptions setup = trainer_options(invocation);
   setup.accumulate = wanted.accumulate > 1;
   setup.prefix = prefix_option(invocation);
   wanted.learning_rate = learning_rate_for(setup.optimizer);
   program.judgement = judgement_of(setup.loss);
   program.returns_loss = setup.model_returns_loss();
+  program.seed = wanted.seed;
   const DataColumns columns = data_columns(invocation, "data", program.returns_loss ? 1 : 2);
 
   Module source = *invocation.module;
@@ -237,8 +143,9 @@ PreparedJob prepare_job(const Invocation& invocation, const std::string& functio
   setup.data = columns.names;
   std::optional<TensorsByName> given;  // once: a file of weights may be large
   if (program.returns_loss && !columns.named()) {
-    const std::size_t count = std::min(model.params.size(), columns.columns.size());
-    for (std::size_t i = 0; i < count; ++i) setup.data.push_back(model.params[i].name());
+    for (const Var& param : model.params)
+      if (setup.data.size() < columns.columns.size() && !is_random_key(param.type()))
+        setup.data.push_back(param.name());
   } else if (columns.named()) {
     check_data_names(invocation, columns, model, setup);
   } else if (columns.columns.size() > 2) {
@@ -253,7 +160,9 @@ PreparedJob prepare_job(const Invocation& invocation, const std::string& functio
   const TrainerNames made_names = trainer_names(source, model, setup);
   for (const Var& param : made.function(made_names.loss)->params)
     if (std::find(names.begin(), names.end(), param.name()) == names.end()) others.push_back(param.name());
-  wanted.parameters = start_values(invocation, names, others, std::move(given));
+  if (!given) given = parameter_values(invocation);
+  refuse_given_keys(invocation, model, setup, changed.buffers, *given);
+  wanted.parameters = start_values(invocation, names, others, std::move(*given));
   if (!changed.frozen.empty())
     wanted.function_options["frozen"] = fmt::format("{}", fmt::join(changed.frozen, ", "));
   if (setup.average) wanted.function_options["average"] = format_double(*setup.average);

@@ -147,8 +147,7 @@ std::optional<EarlyStopping> early_stopping_option(const Invocation& invocation)
 }
 
 TensorsByName start_values(const Invocation& invocation, const std::vector<std::string>& weights,
-                           const std::vector<std::string>& others, std::optional<TensorsByName> read) {
-  TensorsByName values = read ? std::move(*read) : parameter_values(invocation);
+                           const std::vector<std::string>& others, TensorsByName values) {
   const auto is_among = [](const std::vector<std::string>& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };

@@ -38,10 +38,9 @@ std::optional<double> average_option(const Invocation& invocation);
 // The option `early_stopping`: METRIC or METRIC(patience=N, min_delta=X).
 std::optional<EarlyStopping> early_stopping_option(const Invocation& invocation);
 // Weights that do not go with the model, as the user allows it: `names` are those that the model has.
-// UsageError that lists names that are missing or too many. `read`: parameter_values, where they were read
-// before.
+// UsageError that lists names that are missing or too many. `values`: what params gives.
 TensorsByName start_values(const Invocation& invocation, const std::vector<std::string>& weights,
-                           const std::vector<std::string>& others, std::optional<TensorsByName> read = {});
+                           const std::vector<std::string>& others, TensorsByName values);
 
 // Options of a training job that the script's command line has too; what it says holds.
 inline constexpr std::string_view run_dir_doc =
