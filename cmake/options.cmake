@@ -67,8 +67,10 @@ target_compile_options(relish_options INTERFACE
 # The id of a build tells the objects in the cache of compiled code from those of other builds.
 target_link_options(relish_options INTERFACE -Wl,--gc-sections -Wl,--as-needed -Wl,--build-id=sha1)
 # A program at a fixed address: of one that may lie anywhere the loader writes 120,000 addresses, most of them LLVM's,
-# before anything runs, which took a fifth of what a short command takes. Sanitizers place programs themselves.
-if(NOT RELISH_SANITIZE)
+# before anything runs, which took a fifth of what a short command takes. Who wants it anywhere (packagers of a
+# hardened system) says so. Sanitizers place programs themselves.
+option(RELISH_PIE "Programs that the system may place at any address, which start later" OFF)
+if(NOT RELISH_SANITIZE AND NOT RELISH_PIE)
   target_link_options(relish_options INTERFACE $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>)
 endif()
 
