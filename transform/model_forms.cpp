@@ -108,7 +108,8 @@ class TrainingForm final : public ExprMapper {
     block.span = function_.result_span;
     std::vector<Expr> fields;
     for (std::size_t i = 0; i < type->fields.size(); ++i)
-      fields.push_back(bind(block.bindings, tuple_get(result, static_cast<int>(i)), "out", false));
+      fields.push_back(
+          bind(block.bindings, tuple_get(result, static_cast<int>(i), function_.result_span), "out", false));
     function_.blocks.push_back(std::move(block));
     return fields;
   }

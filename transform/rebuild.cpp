@@ -7,6 +7,7 @@
 
 #include "ir/scalars/symbols.h"
 #include "support/failure.h"
+#include "support/interrupt.h"
 #include "support/suggest.h"
 #include "transform/dead_code.h"
 
@@ -99,6 +100,7 @@ void collect_leaf_vars(const Expr& expr, std::vector<Var>& into) {
 }
 
 std::vector<Var> used_vars(const Expr& value) {
+  poll_interrupt(value.span());
   std::vector<Var> vars;
   for_each_expr(value, [&](const Expr& expr) {
     if (const Var* var = expr.as_var()) vars.push_back(*var);

@@ -75,8 +75,7 @@ class BlockCutter : public ExprMapper {
       return any ? with_regions(*branch, change_, mapped.span()) : mapped;
     }
     if (const auto* loop = mapped.as<Loop>()) {
-      const bool any = changes(*loop->body) || (loop->condition && changes(*loop->condition));
-      return any ? with_regions(*loop, change_, mapped.span()) : mapped;
+      return changes(*loop->body) ? with_regions(*loop, change_, mapped.span()) : mapped;
     }
     if (const auto* nested = mapped.as<FunctionExpr>()) {
       Function copy = *nested->function;
@@ -95,7 +94,9 @@ class BlockCutter : public ExprMapper {
   }
 
   VarIds& locals_;
-  ChangeRegion change_ = [this](const Region& region, RegionRole) {
+  // A condition is one expression in the text: its bindings stand in no block of their own.
+  ChangeRegion change_ = [this](const Region& region, RegionRole role) {
+    if (role == RegionRole::Condition) return region;
     Region copy = region;
     cut_body(copy.blocks, copy.results, locals_);
     return copy;

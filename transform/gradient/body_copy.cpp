@@ -4,6 +4,7 @@
 #include "ir/rewriting/regions.h"
 #include "ir/scalars/symbols.h"
 #include "support/failure.h"
+#include "support/interrupt.h"
 #include "transform/gradient/call_pairs.h"
 #include "transform/gradient/checkpoints.h"
 #include "transform/rebuild.h"
@@ -31,6 +32,7 @@ class BodyCopier {
     }
     builder_.begin_block(false);
     for (const Binding& binding : all_bindings(function)) {
+      poll_interrupt(binding.span);
       const auto* call = binding.value().as<FunctionCall>();
       const FunctionPtr inlined = call ? to_inline(*call) : nullptr;
       if (inlined) {

@@ -196,7 +196,7 @@ TEST_CASE("a large tensor says what all of it is like, and a job what it came to
               folder.file("run"));
   INFO(told);
   CHECK(told.find("params      w float32 (2, 1)\n") != std::string::npos);
-  CHECK(told.find("status      finished") != std::string::npos);
+  CHECK(told.find("status      'finished'") != std::string::npos);
   CHECK(told.find("[[") == std::string::npos);
   CHECK(session("_[\"params\"][\"w\"].shape") == "(2, 1)\n");
 }
