@@ -199,6 +199,8 @@ TEST_CASE("tensors of rank 0 are ordered as numbers") {
         "[float32 () 1, 2, float32 () 3] 1.0 3.0\n");
   CHECK(harness.run("print(min([(tensor(2), \"b\"), (tensor(2), \"a\")])[1])").output == "a\n");
   CHECK(harness.run("print(sorted([1, 2, 3], key=lambda k: tensor(-k)))").output == "[3, 2, 1]\n");
+  CHECK(harness.run("print(tensor(-2), tensor(4.0), tensor(True), f\"{tensor(-0.1):>6}|\", [tensor(2)])")
+            .output == "-2 4.0 True   -0.1| [int64 () 2]\n");
   CHECK(harness.run("sorted([1, 2], reverse=\"no\")").error ==
         "sorted: found a str for reverse; expected True or False");
   CHECK(harness.run("\"a\".splitlines(\"no\")").error == "splitlines: found a str; expected True or False");
