@@ -221,17 +221,14 @@ class TileWriter {
     return make_stmt(std::move(block), span);
   }
 
-  // The iterations behind whole tiles in parts of squares; what is left of them, fewer than make one.
+  // The iterations behind whole tiles, whose number is known, in parts of squares; then what is left of them,
+  // fewer than make one.
   std::vector<Part> parts_of_rest(const Scalar& tiles, const Scalar& rest) const {
     std::vector<Part> parts;
-    auto left = square_ > 0 ? rest.as_int() : std::nullopt;
-    Scalar first = in_tiles(tiles);
-    for (std::int64_t size = square_; left && size >= least_part; size /= 2)
-      for (; *left >= size; *left -= size) {
-        parts.push_back({first, size});
-        first = first + number(size);
-      }
-    parts.push_back({first, left ? *left : -1});
+    std::int64_t first = *in_tiles(tiles).as_int(), left = *rest.as_int();
+    for (std::int64_t size = square_; size >= least_part; size /= 2)
+      for (; left >= size; left -= size, first += size) parts.push_back({number(first), size});
+    if (left > 0) parts.push_back({number(first), left});
     return parts;
   }
 
@@ -241,7 +238,6 @@ class TileWriter {
     if (square_ == 0 || !rest.as_int() || rows.as_int() == 0) return plain_columns(in_tiles(columns), rest);
     std::vector<Stmt> all;
     for (const Part& part : parts_of_rest(columns, rest)) {
-      if (part.count == 0) continue;
       if (part.count < least_part) {
         all.push_back(plain_columns(part.first, number(part.count)));
         continue;
@@ -288,7 +284,6 @@ class TileWriter {
     if (square_ == 0 || !rest.as_int()) return plain_rows(in_tiles(rows), columns, rest);
     std::vector<Stmt> all;
     for (const Part& part : parts_of_rest(rows, rest)) {
-      if (part.count == 0) continue;
       if (part.count < least_part) {
         all.push_back(plain_rows(part.first, columns, number(part.count)));
         continue;

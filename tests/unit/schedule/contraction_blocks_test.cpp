@@ -90,3 +90,16 @@ TEST_CASE("blocks: a panel has the parts of all axes that are summed around bloc
   const Tensor found = make_jit({.threads = 2, .target = large_caches})->call(module, "f", args).tensor();
   for (std::int64_t i = 0; i < wanted.size(); ++i) REQUIRE(found.get_double(i) == wanted.get_double(i));
 }
+
+TEST_CASE("blocks: an image with channels last, in steps, and blocks that have not all rows of images") {
+  const auto nest = [](const std::string& shapes, const std::string& grid, const std::string& store) {
+    return read_module("test.relish", "@I.ir_module\nclass M:\n    @T.prim_func\n    def f(" + shapes +
+                                          "):\n        for " + grid + ":\n            " + store + "\n");
+  };
+  const ModulePtr last = nest(
+      "A: T.Buffer((2, 36, 47, 3), \"float32\"), B: T.Buffer((3, 3, 3, 8), \"float32\"), "
+      "C: T.Buffer((2, 17, 23, 8), \"float32\")",
+      "n, y, x, o, p, q, c in T.grid(2, 17, 23, 8, 3, 3, 3)",
+      "C[n, y, x, o] = C[n, y, x, o] + A[n, y * 2 + p, x * 2 + q, c] * B[p, q, c, o]");
+  for (const Target& target : {large_caches, small_tiles}) CHECK(has_block(schedule(*last, target), "tile"));
+}

@@ -75,17 +75,18 @@ TEST_CASE("joined terms: rows that do not run on stay apart") {
 TEST_CASE("joined terms: a sum that its loop around reads again has accumulators too") {
   const ModulePtr module = read_module(
       "test.relish",
-      "@I.ir_module\nclass M:\n    @T.prim_func\n    def f(A: T.Buffer((3, 40, 50), \"float32\"), "
+      "@I.ir_module\nclass M:\n    @T.prim_func\n    def f(A: T.Buffer((2, 3, 40, 50), \"float32\"), "
       "B: T.Buffer((3,), \"float32\"), C: T.Buffer((3,), \"float32\")):\n        for i in range(3):\n"
       "            with T.sblock(\"row\"):\n                vi = T.axis.spatial(3, i)\n"
-      "                for y, x in T.grid(40, 50):\n                    with T.sblock(\"sum\"):\n"
-      "                        vy, vx = T.axis.remap(\"RR\", [y, x])\n                        with T.init():\n"
+      "                for n, y, x in T.grid(2, 40, 50):\n                    with T.sblock(\"sum\"):\n"
+      "                        vn, vy, vx = T.axis.remap(\"RRR\", [n, y, x])\n                        with T.init():\n"
       "                            C[vi] = T.float32(0)\n"
-      "                        C[vi] = C[vi] + A[vi, vy, vx]\n                C[vi] = C[vi] + B[vi]\n");
+      "                        C[vi] = C[vi] + A[vn, vi, vy, vx]\n                C[vi] = C[vi] + B[vi]\n");
   const Module after = schedule(*module, small_tiles);
   INFO(print(after));
   CHECK(longest_sum(after) == 2000);
   CHECK(has_block(after, "sums"));
-  check_schedules(
-      module, {small_numbers(DType::Float32, {3, 40, 50}, 7), small_numbers(DType::Float32, {3}, 5)}, "sums");
+  check_schedules(module,
+                  {small_numbers(DType::Float32, {2, 3, 40, 50}, 7), small_numbers(DType::Float32, {3}, 5)},
+                  "sums");
 }
