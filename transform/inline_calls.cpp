@@ -13,6 +13,7 @@
 #include "transform/call_cycles.h"
 #include "transform/canonicalize.h"
 #include "transform/dead_code.h"
+#include "transform/parameter_symbols.h"
 #include "transform/rebuild.h"
 
 namespace relish {
@@ -90,15 +91,15 @@ class Inlining : public BindingReplacer {
 class ModuleInliner {
  public:
   // `only`: those of the functions may be inlined; null: all.
-  explicit ModuleInliner(const Module& module, const std::unordered_set<std::string>* only = nullptr)
+  // `into`: the one function that calls are inlined into, with those that it reaches; empty: all functions.
+  explicit ModuleInliner(const Module& module, const std::unordered_set<std::string>* only = nullptr,
+                         const std::string& into = {})
       : result_(module), inliner_(result_), only_(only) {
     CallGraph calls;
-    for (const GlobalFunction& global : result_.functions) {
-      const auto* function = std::get_if<FunctionPtr>(&global);
-      if (!function) continue;
-      order_from((*function)->name);
-      calls[(*function)->name] = global_references(**function);
-    }
+    for (const GlobalFunction& global : result_.functions)
+      if (into.empty() && std::get_if<FunctionPtr>(&global)) order_from(name_of(global));
+    if (!into.empty()) order_from(into);
+    for (const std::string& name : order_) calls[name] = global_references(*result_.function(name));
     kept_ = on_cycles(calls);
     for (const auto& [name, gradient] : user_gradients(result_)) kept_.insert(name);
   }
@@ -133,8 +134,9 @@ class ModuleInliner {
   bool inlined() {
     for (const std::string& name : order_) {
       const FunctionPtr function = result_.function(name);
-      const FunctionPtr made = Inlining(result_, inliner_, callees_, *function, written_).map(function);
+      FunctionPtr made = Inlining(result_, inliner_, callees_, *function, written_).map(function);
       if (made != function) {
+        made = with_parameter_symbols_joined(made);
         result_.set(made);
         changed_.push_back(name);
       }
@@ -225,6 +227,10 @@ Module with_function_values_inlined(const Module& module) {
     if (takes) taking.insert((*function)->name);
   }
   return taking.empty() ? module : ModuleInliner(module, &taking).run_alone();
+}
+
+FunctionPtr with_calls_inlined(const Module& module, const std::string& function) {
+  return ModuleInliner(module, nullptr, function).run_alone().function(function);
 }
 
 Module inline_calls(const Module& module) {

@@ -11,6 +11,9 @@ namespace relish {
 // 100,000 bindings, or all together by more than 300,000. Functions without such calls keep their handles.
 Module inline_calls(const Module& module);
 
+// The function with all calls inlined that inline_calls inlines.
+FunctionPtr with_calls_inlined(const Module& module, const std::string& function);
+
 // The same for compilation, of calls that are the only mention of their function in the module, stand outside
 // of branches and loops, and hand over what the function says without sizes that are to be found out: so text
 // does not grow, and calls are fused beyond where a function ended. Tuples that were handed over are taken

@@ -6,8 +6,8 @@
 
 #include "ir/nodes/builder.h"
 #include "ir/operators/op.h"
-#include "ir/operators/user_gradient.h"
 #include "support/failure.h"
+#include "transform/inline_calls.h"
 #include "transform/rebuild.h"
 
 namespace relish {
@@ -40,8 +40,6 @@ Tensor widen(const Tensor& tensor) {
 
 class Widening {
  public:
-  explicit Widening(const Module& module) : module_(module) {}
-
   Function run(const Function& source) {
     Function result = source;
     result.params.clear();
@@ -62,7 +60,6 @@ class Widening {
  private:
   // The leaf that the function gives for `args`.
   Expr body(const Function& function, const std::vector<Expr>& args) {
-    if (++depth_ > 64) throw NotWidened{};  // recursion
     VarMap vars;
     for (std::size_t i = 0; i < args.size(); ++i) vars.insert_or_assign(function.params[i].id(), args[i]);
     for (const Binding& binding : all_bindings(function)) {
@@ -80,7 +77,6 @@ class Widening {
         vars.insert_or_assign(binding.var().id(), builder_.emit(value, binding.var().name()));
       }
     }
-    --depth_;
     return widen_value(function.result, vars);
   }
 
@@ -113,22 +109,13 @@ class Widening {
       }
       return op_call(*call->op, widen_values(call->args, vars), std::move(attributes), expr.span());
     }
-    if (const auto* call = expr.as<FunctionCall>()) {
-      const auto* callee = call->callee.as<GlobalRef>();
-      const FunctionPtr function = callee ? module_.function(callee->name) : nullptr;
-      // A gradient that the user wrote belongs to the function as it is.
-      if (!function || user_gradient(module_, callee->name)) throw NotWidened{};
-      return body(*function, widen_values(call->args, vars));
-    }
     const bool plain = expr.as<ShapeLiteral>() || expr.as<ScalarValueExpr>() || expr.as<StringLiteral>() ||
                        expr.as<DTypeLiteral>();
     if (!plain) throw NotWidened{};
     return expr;
   }
 
-  const Module& module_;
   FunctionBuilder builder_;
-  int depth_ = 0;
 };
 
 }  // namespace
@@ -138,7 +125,10 @@ std::optional<Module> widened(const Module& module, std::string_view function) {
   try {
     Module result;
     result.name = module.name;
-    result.set(std::make_shared<const Function>(Widening(module).run(*source)));
+    // Calls that stay are recursions, or have a gradient that the user wrote and that belongs to them as they
+    // are.
+    const FunctionPtr whole = with_calls_inlined(module, source->name);
+    result.set(std::make_shared<const Function>(Widening().run(*whole)));
     return result;
   } catch (const NotWidened&) {
     return std::nullopt;

@@ -197,6 +197,7 @@ Type join(const Type& a, const Type& b) {
   both<TensorType>(a, b, [&](const TensorType& x, const TensorType& y) {
     TensorType t;
     if (x.dtype == y.dtype) t.dtype = x.dtype;
+    if (x.vdevice == y.vdevice) t.vdevice = x.vdevice;
     join_dims(x.shape, x.rank, y.shape, y.rank, t.shape, t.rank);
     joined = std::move(t);
   });

@@ -16,6 +16,13 @@ bool is_observed(const Type& type) {
   return type.tensor() != nullptr;
 }
 
+// What an if or a loop with several results gives has no name in a text: its fields have.
+bool gives_several(const Expr& value) {
+  if (const auto* branch = value.as<If>()) return branch->then_region->results.size() > 1;
+  const auto* loop = value.as<Loop>();
+  return loop && loop->body->params.size() > 1;
+}
+
 }  // namespace
 
 ObservedFunction observed_function(const Function& source, const std::string& name) {
@@ -40,7 +47,7 @@ ObservedFunction observed_function(const Function& source, const std::string& na
     }
     vars.insert_or_assign(old.id(), Expr(var));
     block.bindings.push_back(copy);
-    if (!is_observed(var.type())) continue;
+    if (!is_observed(var.type()) || gives_several(binding.value())) continue;
     results.push_back(Expr(var));
     made.bindings.push_back(std::move(copy));
   }

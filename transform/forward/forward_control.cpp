@@ -21,11 +21,20 @@ Region Forward::branch_with_tangents(const Region& region, const std::vector<std
 void Forward::take_apart(const Binding& binding, const Expr& both, std::size_t count,
                          const std::vector<std::string>& names, const std::vector<std::size_t>& moving) {
   const Span span = builder_.origin();
-  const std::vector<Expr> fields = fields_of(builder_, both, names, span);
+  std::vector<Expr> fields;
   Binding value = binding;
-  const std::vector<Expr> values(fields.begin(), fields.begin() + static_cast<std::ptrdiff_t>(count));
-  value.kind = VarBinding{binding.var(), count == 1 ? values[0] : tuple(values, span)};
-  builder_.append(value);
+  if (count == 1) {
+    value.kind = VarBinding{binding.var(), tuple_get(both, 0, span)};
+    builder_.append(value);
+    fields.emplace_back(binding.var());
+  }
+  for (std::size_t i = fields.size(); i < names.size(); ++i)
+    fields.push_back(builder_.emit(tuple_get(both, static_cast<int>(i), span), names[i]));
+  if (count > 1) {
+    const std::vector<Expr> values(fields.begin(), fields.begin() + static_cast<std::ptrdiff_t>(count));
+    value.kind = VarBinding{binding.var(), tuple(values, span)};
+    builder_.append(value);
+  }
   Adjoint tangent;
   tangent.fields.resize(count);
   for (std::size_t k = 0; k < moving.size(); ++k) tangent.fields[moving[k]] = parts_of(fields[count + k]);
@@ -69,7 +78,8 @@ void Forward::through_loop(const Loop& loop, const Binding& binding) {
     const Var& param = body.params[i];
     if (!job_.varied.contains(param.id()) || !has_floats(param.type())) continue;
     moving.push_back(i);
-    made.initial.push_back(bound(tangent_of(loop.initial[i], param.type()), "lv"));
+    // A tuple stands there as it is: a name for it right before the loop is one that reading leaves out.
+    made.initial.push_back(tangent_of(loop.initial[i], param.type()));
     dots.emplace_back(builder_.fresh_name(param.name() + "_dot"), param.type(), false, span);
     names.push_back(dots.back().name());
   }

@@ -60,7 +60,8 @@ class JacobianPass {
     const TensorType* tensor = type.tensor();
     if (tensor && tensor->shape) return *tensor->shape;
     fail(ErrorClass::Type, span, "gradient.target",
-         fmt::format("{} has type {}; the Jacobian needs a tensor of known shape", what, print(type)));
+         fmt::format("{} has type {}; the Jacobian needs a tensor of known shape", what, print(type)),
+         {{{}, "bind it with R.match_cast to a type that tells its shape"}});
   }
 
   static DType dtype_of(const Expr& value) { return *value.type().tensor()->dtype; }
@@ -193,7 +194,17 @@ class JacobianPass {
     builder_.begin_block(false);
     std::unordered_set<std::uint64_t> moving{linear.at.id()};
     for (const Binding& binding : all_bindings(region.blocks)) {
-      if (outside.contains(binding.var().id())) continue;
+      if (outside.contains(binding.var().id())) {
+        // What an if or a loop gives is taken apart whole, as reading has it; this field is there already.
+        const auto* field = binding.value().as<TupleGet>();
+        const Var* whole = field ? field->tuple.as_var() : nullptr;
+        if (!whole || !moving.contains(whole->id())) continue;
+        Binding own = binding;
+        const Var& var = binding.var();
+        own.kind = VarBinding{Var(var.name(), var.type(), false, var.span()), binding.value()};
+        linear.steps.push_back(std::move(own));
+        continue;
+      }
       const std::vector<Var> used = used_vars(binding.value());
       const bool moves =
           std::any_of(used.begin(), used.end(), [&](const Var& each) { return moving.contains(each.id()); });

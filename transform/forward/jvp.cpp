@@ -32,7 +32,7 @@ Module with_added(const Module& before, const Module& made, const std::string& n
 
 Module jvp(const Module& module, std::string_view function, const DerivativeOptions& options) {
   const FunctionPtr source = relax_function(module, function);
-  DifferentiatedFunction subject(module, *source);
+  DifferentiatedFunction subject(module, *source, Way::Forward);
   subject.choose(options.wrt, true);
   subject.require_floating_result();
   const Expr& result = subject.body.result;

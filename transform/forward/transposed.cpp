@@ -2,8 +2,11 @@
 // the result needs of both ways is kept.
 #include "transform/forward/transposed.h"
 
+#include <fmt/format.h>
+
 #include <unordered_set>
 
+#include "support/failure.h"
 #include "transform/gradient/reverse.h"
 #include "transform/gradient/rule_check.h"
 #include "transform/rebuild.h"
@@ -12,17 +15,26 @@
 namespace relish {
 namespace {
 
+// Of a known rank and open sizes.
+bool leaves_sizes_open(const Type& type) {
+  const TensorType* tensor = type.tensor();
+  return tensor && !tensor->shape && tensor->rank > 0;
+}
+
 class Transposition {
  public:
-  Transposition(GradientJob& job, const Var& output, FunctionBuilder& builder)
-      : job_(job), output_(output), builder_(builder) {
+  // `names_sizes`: the rule asks for sizes of the output that its type leaves open.
+  Transposition(GradientJob& job, const Var& output, FunctionBuilder& builder, bool names_sizes)
+      : job_(job), output_(output), builder_(builder), names_sizes_(names_sizes) {
+    // Only what hangs on the cotangent takes part here.
+    std::swap(around_, job.varied);
     scratch_.set_origin(builder.origin());
   }
+  Transposition(const Transposition&) = delete;
+  Transposition& operator=(const Transposition&) = delete;
+  ~Transposition() { std::swap(around_, job_.varied); }
 
   Adjoint run(const std::vector<Adjoint>& tangents, const PartialsOf& partials_of) {
-    // Only what hangs on the cotangent takes part here.
-    std::unordered_set<std::uint64_t> varied;
-    std::swap(varied, job_.varied);
     scratch_.begin_block(false);
     const Expr cotangent = cotangent_of(output_.type(), Expr(output_));
     for (const Var& var : cotangents_) job_.varied.insert(var.id());
@@ -49,7 +61,6 @@ class Transposition {
     reverse.backward();
     scratch_.end_block();
     made_ = scratch_.take_bindings();
-    std::swap(varied, job_.varied);
     VarMap tidied;
     made_ = simplify_transposes(std::move(made_), 0, scratch_, tidied);
     for (const Var& var : cotangents_) {
@@ -73,8 +84,25 @@ class Transposition {
       return tuple(std::move(fields), scratch_.origin());
     }
     if (!counts(type)) return Reverse(job_, scratch_).as_expr({}, type, like);
-    cotangents_.emplace_back("ct", type, false, scratch_.origin());
+    const bool named = names_sizes_ && leaves_sizes_open(type) && like.as_var() && *like.as_var() == output_;
+    cotangents_.emplace_back("ct", named ? with_named_sizes() : type, false, scratch_.origin());
     return Expr(cotangents_.back());
+  }
+
+  // The output's type with its sizes under names, which a cast of it gives.
+  Type with_named_sizes() {
+    TensorType type = *output_.type().tensor();
+    std::vector<Scalar> dims;
+    for (int d = 0; d < type.rank; ++d)
+      dims.push_back(use(ScalarVar(builder_.fresh_name(fmt::format("{}_size{}", output_.name(), d)),
+                                   DType::Int64, builder_.origin())));
+    type.shape = std::move(dims);
+    Binding cast;
+    cast.kind = MatchCast{Var(builder_.fresh_name(output_.name()), Type(type), false, builder_.origin()),
+                          Expr(output_), Type(type)};
+    cast.span = builder_.origin();
+    builder_.append(cast);
+    return Type(type);
   }
 
   static bool counts(const Type& type) { return has_floats(type) || may_hide_floats(type); }
@@ -155,6 +183,8 @@ class Transposition {
   GradientJob& job_;
   const Var& output_;
   FunctionBuilder& builder_;
+  const bool names_sizes_;
+  std::unordered_set<std::uint64_t> around_;  // what varies in the function
   FunctionBuilder scratch_;
   std::vector<Var> cotangents_;
   std::vector<Expr> found_;  // by cotangent: the tangent of its place; undefined: zero
@@ -169,7 +199,13 @@ Adjoint transposed(GradientJob& job, const Var& output, const std::vector<Adjoin
                    const PartialsOf& partials, FunctionBuilder& builder) {
   bool any = false;
   for (const Adjoint& tangent : tangents) any = any || !tangent.empty();
-  return any ? Transposition(job, output, builder).run(tangents, partials) : Adjoint{};
+  if (!any) return {};
+  try {
+    return Transposition(job, output, builder, false).run(tangents, partials);
+  } catch (const Failure& failure) {
+    if (failure.error_class() != ErrorClass::Type || !leaves_sizes_open(output.type())) throw;
+  }
+  return Transposition(job, output, builder, true).run(tangents, partials);
 }
 
 }  // namespace relish

@@ -7,6 +7,8 @@
 #include "support/interrupt.h"
 #include "transform/gradient/call_pairs.h"
 #include "transform/gradient/checkpoints.h"
+#include "transform/gradient/hidden_calls.h"
+#include "transform/parameter_symbols.h"
 #include "transform/rebuild.h"
 
 namespace relish {
@@ -36,6 +38,7 @@ class BodyCopier {
       const auto* call = binding.value().as<FunctionCall>();
       const FunctionPtr inlined = call ? to_inline(*call) : nullptr;
       if (inlined) {
+        inlined_ = true;
         builder_.set_origin(binding.value().span());
         const Expr value = substitute(binding.value(), made_.vars);
         made_.vars.insert_or_assign(
@@ -48,11 +51,42 @@ class BodyCopier {
     made_.result = substitute(function.result, made_.vars);
     builder_.end_block();
     made_.bindings = builder_.take_bindings();
+    inline_in_regions();
+    if (inlined_) join_symbols();
     read_marks();
     return std::move(made_);
   }
 
  private:
+  void inline_in_regions() {
+    const auto hidden = [&](const FunctionCall& call) {
+      const FunctionPtr function = to_inline(call);
+      inlined_ = inlined_ || (function && hides_types(*function));
+      return function && hides_types(*function) ? function : nullptr;
+    };
+    VarMap vars;
+    made_.bindings = with_hidden_calls_inlined(made_.bindings, job_.module, hidden, builder_, vars);
+    if (vars.empty()) return;
+    made_.result = substitute(made_.result, vars);
+    for (auto& [id, now] : made_.vars) now = substitute(now, vars);
+  }
+
+  // The numbers that inlined calls take are those of this function.
+  void join_symbols() {
+    Function whole;
+    whole.params = made_.params;
+    whole.blocks = {{.bindings = made_.bindings}};
+    whole.result = made_.result;
+    const ScalarMap joined = joined_parameter_symbols(whole, job_.scalar_params);
+    if (joined.empty()) return;
+    VarMap vars;
+    std::vector<Binding> bindings;
+    for (const Binding& binding : made_.bindings) bindings.push_back(copy_binding(binding, vars, joined));
+    made_.bindings = std::move(bindings);
+    made_.result = substitute(made_.result, vars, joined);
+    for (auto& [id, now] : made_.vars) now = substitute(now, vars, joined);
+  }
+
   // What the marks say goes into the job; the body is differentiated without them.
   void read_marks() {
     job_.again.merge(values_between_marks(made_.bindings));
@@ -88,6 +122,7 @@ class BodyCopier {
   GradientJob& job_;
   FunctionBuilder& builder_;
   BodyCopy made_;
+  bool inlined_ = false;  // a call was
 };
 
 }  // namespace

@@ -25,10 +25,13 @@ bool is_differentiable(const Type& type) {
   return is_float_tensor(type);
 }
 
+constexpr std::string_view other_target =
+    "choose another field of the result by target, or return the floating value that it is made of";
+
 }  // namespace
 
-DifferentiatedFunction::DifferentiatedFunction(const Module& module, const Function& function)
-    : source(function), job(module, function), pairs_(job) {
+DifferentiatedFunction::DifferentiatedFunction(const Module& module, const Function& function, Way way)
+    : source(function), job(module, function, way), pairs_(job) {
   job.pairs = &pairs_;
   body = copy_body(job, source, builder);
   for (const Var& param : body.params) params_by_name_[param.name()] = Expr(param);
@@ -45,7 +48,8 @@ void DifferentiatedFunction::choose(const std::vector<std::string>& wanted, bool
       if (is_differentiable(param.type())) wrt.push_back(param);
     if (wrt.empty()) {
       fail(ErrorClass::Type, source.span, "gradient.wrt",
-           fmt::format("{} has no floating tensor parameter to differentiate for", source.name));
+           fmt::format("{} has no floating tensor parameter to differentiate for", source.name),
+           {{{}, "give it what is to be varied as a parameter, R.Tensor((...), \"float32\")"}});
     }
   }
   const auto& known = only_params ? params_by_name_ : by_name_;
@@ -60,9 +64,9 @@ void DifferentiatedFunction::choose(const std::vector<std::string>& wanted, bool
     }
     const Var& var = *found->second.as_var();
     if (!is_differentiable(var.type())) {
-      fail(
-          ErrorClass::Type, var.span(), "gradient.wrt",
-          fmt::format("'{}' has type {}; a gradient is taken for floating tensors", name, print(var.type())));
+      fail(ErrorClass::Type, var.span(), "gradient.wrt",
+           fmt::format("'{}' has type {}; a gradient is taken for floating tensors", name, print(var.type())),
+           {{{}, "leave it out of wrt, or convert it by R.astype and name what that gives"}});
     }
     if (std::find(wrt.begin(), wrt.end(), var) != wrt.end())
       fail(ErrorClass::Usage, source.span, "gradient.wrt", fmt::format("'{}' is listed twice", name));
@@ -94,7 +98,8 @@ Expr DifferentiatedFunction::target(const std::vector<int>& path) const {
   Expr target = field_at(path);
   if (is_float_tensor(target.type())) return target;
   fail(ErrorClass::Type, result_span(), "gradient.target",
-       fmt::format("the target has type {}; expected a floating tensor", print(target.type())));
+       fmt::format("the target has type {}; expected a floating tensor", print(target.type())),
+       {{{}, std::string(other_target)}});
 }
 
 Expr DifferentiatedFunction::scalar_target(const std::vector<int>& path) const {
@@ -110,7 +115,8 @@ void DifferentiatedFunction::require_floating_result() const {
   const Type& type = body.result.type();
   if (has_floats(type) && !may_hide_floats(type)) return;
   fail(ErrorClass::Type, result_span(), "gradient.target",
-       fmt::format("the result has type {}; expected floating tensors, perhaps in tuples", print(type)));
+       fmt::format("the result has type {}; expected floating tensors, perhaps in tuples", print(type)),
+       {{{}, "return what is floating before it is converted, or convert it by R.astype"}});
 }
 
 // Field of a tuple: of a literal, or of a variable bound to one.

@@ -17,7 +17,7 @@ namespace relish {
 
 class DifferentiatedFunction {
  public:
-  DifferentiatedFunction(const Module& module, const Function& function);
+  DifferentiatedFunction(const Module& module, const Function& function, Way way = Way::Back);
 
   // The variables with these names, of parameters alone where `only_params`; none: all floating tensor
   // parameters. Everything that hangs on them is entered into the job.

@@ -5,6 +5,7 @@
 
 #include "ir/operators/op.h"
 #include "ir/rewriting/regions.h"
+#include "transform/gradient/named_bounds.h"
 #include "transform/gradient/named_sizes.h"
 #include "transform/gradient/plain_calls.h"
 #include "transform/gradient/rules.h"
@@ -12,8 +13,8 @@
 
 namespace relish {
 
-GradientJob::GradientJob(const Module& source, const Function& function)
-    : module(source), user_gradients_(user_gradients(source)) {
+GradientJob::GradientJob(const Module& source, const Function& function, Way direction)
+    : way(direction), module(source), user_gradients_(user_gradients(source)) {
   Module forms = source;
   const FunctionPtr known = source.function(function.name);
   if (known.get() != &function) {
@@ -34,7 +35,8 @@ FunctionPtr GradientJob::body_of(const Function& function) {
   const auto plain = plain_.find(function.name);
   FunctionPtr body = plain == plain_.end() ? module.function(function.name) : plain->second;
   if (!body) body = std::make_shared<const Function>(function);
-  return place->second = with_named_sizes(body);
+  body = with_named_sizes(body);
+  return place->second = way == Way::Back ? with_named_bounds(body) : body;
 }
 
 void GradientJob::leave_out_unused(Module& made) const {

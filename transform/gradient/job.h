@@ -19,12 +19,17 @@ namespace relish {
 class CallPairs;
 class PathAccount;
 
+// Backwards from cotangents of results, or forwards with tangents of what is wanted.
+enum class Way : std::uint8_t { Back, Forward };
+
 struct GradientJob {
-  // `function` is to be differentiated: of the module, or another form of the one of its name.
-  GradientJob(const Module& source, const Function& function);
+  // `function` is to be differentiated: of the module, or another form of the one of its name. Bodies that
+  // are read for the way back can be gone through forwards too.
+  GradientJob(const Module& source, const Function& function, Way way);
   GradientJob(const GradientJob&) = delete;
   GradientJob& operator=(const GradientJob&) = delete;
 
+  const Way way;
   Module module;
   PrimAdjoints prims{module};
   PrimTangents prim_tangents{module};

@@ -24,13 +24,29 @@ std::vector<Expr> fields_of(FunctionBuilder& builder, const Expr& value,
   return fields;
 }
 
+namespace {
+
+// With the sizes of another round a value may be known to have less than its variable says: that is a cast
+// then, as it is in a text.
+void append_told(Binding binding, FunctionBuilder& builder) {
+  const auto* plain = std::get_if<VarBinding>(&binding.kind);
+  if (plain && plain->value.as<OpCall>() && fits(plain->value.type(), plain->var.type()) == Fit::Maybe) {
+    const Expr value = builder.emit(plain->value, "lv");
+    binding.kind = MatchCast{plain->var, value, plain->var.type()};
+  }
+  builder.append(std::move(binding));
+}
+
+}  // namespace
+
 std::vector<Expr> replayed(const Cut& cut, const Region& back, VarMap& vars, const ScalarMap& scalars,
                            FunctionBuilder& builder) {
   BindingBlock again;
   again.bindings = cut.again;
-  for (const Binding& binding : fresh_bindings({again}, builder, vars, scalars)) builder.append(binding);
+  for (const Binding& binding : fresh_bindings({again}, builder, vars, scalars))
+    append_told(binding, builder);
   for (const Binding& binding : all_bindings(back.blocks))
-    builder.append(copy_binding(binding, vars, scalars));
+    append_told(copy_binding(binding, vars, scalars), builder);
   std::vector<Expr> results;
   for (const Expr& result : back.results) results.push_back(substitute(result, vars, scalars));
   return results;

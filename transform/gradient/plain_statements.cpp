@@ -76,12 +76,17 @@ class PlainReader {
       if (node->value.as<IntLiteral>()) return nothing(span);
       return refuse(span, "a call inside of a prim_func has no derivative");
     }
-    if (stmt.as<ViewStmt>()) return refuse(span, "a view of another buffer has no gradient rule");
-    return refuse(span, "a prim_func that is left by break, continue or return has no gradient rule");
+    if (stmt.as<ViewStmt>())
+      return refuse(span, "a view of another buffer has no gradient rule; index that buffer itself");
+    return refuse(
+        span,
+        "a prim_func that is left by break, continue or return has no gradient rule; say by the condition "
+        "of a while how long it goes on");
   }
 
   Stmt block(const BlockStmt& node, Span span) {
-    if (!node.views.empty()) return refuse(span, "a view of another buffer has no gradient rule");
+    if (!node.views.empty())
+      return refuse(span, "a view of another buffer has no gradient rule; index that buffer itself");
     Scalar first;  // whether all reduce axes are at their begin
     for (const IterVar& iter : node.iters) {
       const Scalar binding = known(iter.binding);

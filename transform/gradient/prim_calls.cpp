@@ -83,12 +83,12 @@ void PrimAdjoints::check(const CallTir& call, Span span, const TakesPart& takes_
   const Parts parts = parts_of(call, takes_part, std::vector<bool>(call.out_types.size(), true), span);
   for (const std::size_t argument : parts.arguments) {
     if (fully_known(call.args[argument].type())) continue;
-    diagnostics.error(ErrorClass::Type,
-                      call.args[argument].span().known() ? call.args[argument].span() : span,
-                      "gradient.missing",
-                      fmt::format("the gradient of this call_tir needs the shape of its argument, which has "
-                                  "type {}; bind it with R.match_cast first",
-                                  print(call.args[argument].type())));
+    diagnostics
+        .error(ErrorClass::Type, call.args[argument].span().known() ? call.args[argument].span() : span,
+               "gradient.missing",
+               fmt::format("the gradient of this call_tir needs the shape of its argument, which has type {}",
+                           print(call.args[argument].type())))
+        .note("bind it with R.match_cast first, to a type that tells its shape and dtype");
     return;
   }
   if (parts.wrt.empty() || parts.outputs.empty()) return;

@@ -17,6 +17,7 @@
 #include "transform/gradient/kept_stack.h"
 #include "transform/gradient/path_account.h"
 #include "transform/gradient/rules.h"
+#include "transform/gradient/stack_sums.h"
 #include "transform/rebuild.h"
 
 namespace relish {
@@ -307,13 +308,11 @@ void Reverse::merge(Adjoint& into, const Adjoint& contribution, const std::strin
     into.value = Expr(named);
     return;
   }
-  if (into.value.type().as<StackType>()) {
-    fail(ErrorClass::Type, builder_.origin(), "gradient.stack",
-         fmt::format("the stack '{}' is used more than once on the gradient's path; expected one push or pop "
-                     "of each stack",
-                     name));
-  }
   const Expr partial = builder_.emit(contribution.value, "lv");
+  if (into.value.type().as<StackType>()) {
+    into.value = sum_of(into.value, partial, builder_);
+    return;
+  }
   into.value =
       Expr(builder_.bind(op_call("add", {into.value, partial}, {}, builder_.origin()), name + "_adjoint"));
 }

@@ -10,6 +10,7 @@
 #include "transform/gradient/made_regions.h"
 #include "transform/gradient/path_account.h"
 #include "transform/gradient/reverse.h"
+#include "transform/gradient/stack_sums.h"
 #include "transform/rebuild.h"
 
 namespace relish {
@@ -144,29 +145,10 @@ BothRegions Reverse::taped_branch(const Region& region, Opened& opened, const st
 }
 
 Expr Reverse::zero_stack(const Expr& like) {
-  const Span span = builder_.origin();
-  const Type type = like.type();
-  const Type& element = *type.as<StackType>()->element;
-  const Expr none = empty_stack(type, "zeros", builder_);
-  Loop loop;
-  loop.index = ScalarVar(builder_.fresh_name("round"), DType::Int64, span);
-  loop.begin = scalar_value(Scalar(0), span);
-  loop.end = builder_.emit(op_call("stack.length", {like}, {}, span), "lv");
-  loop.step = scalar_value(Scalar(1), span);
-  loop.initial = {like, none};
-  const std::vector<Var> params{Var(builder_.fresh_name("tape"), type, false, span),
-                                Var(builder_.fresh_name("zeros"), type, false, span)};
-  builder_.begin_region(params);
-  builder_.begin_block(false);
-  const Expr popped = builder_.emit(op_call("stack.pop", {Expr(params[0])}, {}, span), "lv");
-  const Expr rest = builder_.emit(tuple_get(popped, 0, span), "tape");
-  const Expr top = builder_.emit(tuple_get(popped, 1, span), "lv");
-  const Expr zeros = as_expr({}, element, top);
-  const Expr longer = builder_.emit(op_call("stack.push", {Expr(params[1]), zeros}, {}, span), "zeros");
-  loop.body = std::make_shared<const Region>(closed_region(builder_, {rest, longer}));
-  builder_.begin_block(false);
-  const Expr both = builder_.emit(loop_expr(std::move(loop), span), "lv");
-  return fields_of(builder_, both, {"tape", "zeros"}, span)[1];
+  const Type element = *like.type().as<StackType>()->element;
+  return restacked(
+      {like}, "zeros", [&](const std::vector<Expr>& tops) { return as_expr({}, element, tops[0]); },
+      builder_);
 }
 
 }  // namespace relish

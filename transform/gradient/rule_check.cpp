@@ -24,21 +24,6 @@ namespace {
 constexpr std::string_view unknown_callee =
     "the gradient needs the function that is called; this callee cannot be determined";
 
-bool mentions_index(const Loop& loop) {
-  bool found = false;
-  const auto in = [&](const Scalar& scalar) {
-    std::vector<ScalarVar> vars;
-    collect_vars(scalar, vars);
-    found = found || std::find(vars.begin(), vars.end(), loop.index) != vars.end();
-  };
-  for_each_expr(*loop.body, [&](const Expr& expr) {
-    if (const auto* value = expr.as<ScalarValueExpr>()) in(value->value);
-    if (const auto* shape = expr.as<ShapeLiteral>())
-      for (const Scalar& dim : shape->dims) in(dim);
-  });
-  return found;
-}
-
 }  // namespace
 
 bool RuleCheck::moves(const Expr& value) const {
@@ -71,8 +56,10 @@ void RuleCheck::check(const Binding& binding) {
   const bool again =
       value.as<If>() || value.as<Loop>() || (global && job_.pairs->reaches_itself(global->name));
   if (way_ == Way::Back && again && has_effects(value)) {
-    diagnostics_.error(ErrorClass::Type, value.span(), "gradient.missing",
-                       "this has effects, and a gradient would have them twice; expected a pure value");
+    diagnostics_
+        .error(ErrorClass::Type, value.span(), "gradient.missing",
+               "this has effects, and a gradient would have them twice; expected a pure value")
+        .note("have the effects outside of the if, loop or recursion, on values that it gives");
     return;
   }
   if (const auto* branch = value.as<If>()) {
@@ -106,7 +93,7 @@ void RuleCheck::check_passed(const std::string& name, const Type& type, Span spa
              fmt::format("'{}' has type {} and is on the gradient's path through this; expected a type that "
                          "tells its dtype",
                          name, print(type)))
-      .note("bind it with R.match_cast first");
+      .note("write its dtype where it is declared, or bind it with R.match_cast first");
 }
 
 void RuleCheck::check_loop(const Loop& loop, Span span) {
@@ -115,20 +102,6 @@ void RuleCheck::check_loop(const Loop& loop, Span span) {
   for (const Var& param : loop.body->params)
     if (job_.varied.contains(param.id())) check_passed(param.name(), param.type(), span);
   check(all_bindings(loop.body->blocks), loop.body->results);
-  if (way_ == Way::Forward || !loop.index.defined() || !mentions_index(loop)) return;
-  const auto* step = loop.step.as<ScalarValueExpr>();
-  const bool moves = step && step->value.as_int().value_or(0) != 0;
-  const auto known = [&](const Expr& bound) {
-    const Var* var = bound.as_var();
-    return bound.as<ScalarValueExpr>() || (var && job_.scalar_params.contains(var->id()));
-  };
-  if (moves && known(loop.begin) && known(loop.end)) return;
-  diagnostics_
-      .error(ErrorClass::Type, span, "gradient.missing",
-             fmt::format("the gradient of a loop that uses its index '{}' needs bounds that are numbers, "
-                         "sizes or parameters, and a step that is a number",
-                         loop.index.name()))
-      .note("carry the index as a tensor that the loop counts up");
 }
 
 namespace {
@@ -155,7 +128,8 @@ void RuleCheck::check_call(const FunctionCall& call, Span span) {
   const auto* global = call.callee.as<GlobalRef>();
   const FunctionPtr function = global ? job_.module.function(global->name) : nullptr;
   if (!function) {
-    diagnostics_.error(ErrorClass::Type, span, "gradient.callee", std::string(unknown_callee));
+    diagnostics_.error(ErrorClass::Type, span, "gradient.callee", std::string(unknown_callee))
+        .note("call a function of the module by its name, or choose between calls by an if");
     return;
   }
   std::string key = function->name;
@@ -164,11 +138,12 @@ void RuleCheck::check_call(const FunctionCall& call, Span span) {
   const bool open = std::any_of(function->params.begin(), function->params.end(),
                                 [](const Var& param) { return param.type().function() != nullptr; });
   if (open) {
-    diagnostics_.error(
-        ErrorClass::Type, span, "gradient.callee",
-        fmt::format("'{}' takes a function as an argument and is called on the gradient's path; "
-                    "expected a function of tensors",
-                    function->name));
+    diagnostics_
+        .error(ErrorClass::Type, span, "gradient.callee",
+               fmt::format("'{}' takes a function as an argument and is called on the gradient's path; "
+                           "expected a function of tensors",
+                           function->name))
+        .note("give it a number that tells which function of the module to call, by an if");
     return;
   }
   for (std::size_t i = 0; i < call.args.size(); ++i)

@@ -9,9 +9,6 @@
 
 namespace relish {
 
-// Backwards from cotangents of results, or forwards with tangents of what is wanted.
-enum class Way : std::uint8_t { Back, Forward };
-
 class RuleCheck {
  public:
   RuleCheck(GradientJob& job, Diagnostics& diagnostics, Way way = Way::Back)

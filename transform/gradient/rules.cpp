@@ -9,10 +9,17 @@
 
 #include "ir/calls/call_layout.h"
 #include "ir/operators/op.h"
+#include "support/failure.h"
 #include "transform/rebuild.h"
 
 namespace relish {
 namespace {
+
+// How users write a rule for an operator.
+std::string own_rule(const Op& op) {
+  return fmt::format("write a gradient of your own, with R.func_attr({{\"relish.gradient_of\": \"R.{}\"}})",
+                     op.name);
+}
 
 // A gradient through a parameter that has none is refused: it would be a silent zero.
 void require_free_params(const OpCall& call, Span span, const std::unordered_set<std::uint64_t>& varied,
@@ -23,9 +30,24 @@ void require_free_params(const OpCall& call, Span span, const std::unordered_set
     if (std::find(fixed.begin(), fixed.end(), name) == fixed.end()) continue;
     const Var* var = call.args[i].as_var();
     if (!var || !varied.contains(var->id())) continue;
-    diagnostics.error(
-        ErrorClass::Type, span, "gradient.missing",
-        fmt::format("R.{} is not differentiable in {}: {}", call.op->name, name, call.op->no_gradient));
+    diagnostics
+        .error(ErrorClass::Type, span, "gradient.missing",
+               fmt::format("R.{} is not differentiable in {}: {}", call.op->name, name, call.op->no_gradient))
+        .note(fmt::format("give it R.grad.no_grad({}), or {}", var->name(), own_rule(*call.op)));
+  }
+}
+
+// A rule may ask for what the types of its operands do not tell.
+std::vector<std::optional<Expr>> partials_of(const OpCall& call, const VjpCall& given) {
+  const auto told = [](const Expr& arg) { return fully_known(arg.type()); };
+  try {
+    return call.op->vjp(given);
+  } catch (Failure& failure) {
+    if (failure.error_class() == ErrorClass::Type && !std::all_of(call.args.begin(), call.args.end(), told))
+      failure.note({},
+                   "bind the operand before, with R.match_cast to a type that tells its shape and dtype, as "
+                   "R.Tensor((\"n\", 4), \"float32\")");
+    throw;
   }
 }
 
@@ -37,8 +59,10 @@ void require_rule(const Binding& binding, const std::unordered_set<std::uint64_t
   if (const auto* call = value.as<OpCall>()) {
     if (call->op->vjp) return require_free_params(*call, value.span(), varied, diagnostics);
     if (call->op->zero_gradient) return;
-    diagnostics.error(ErrorClass::Type, value.span(), "gradient.missing",
-                      fmt::format("R.{} is not differentiable: {}", call->op->name, call->op->no_gradient));
+    diagnostics
+        .error(ErrorClass::Type, value.span(), "gradient.missing",
+               fmt::format("R.{} is not differentiable: {}", call->op->name, call->op->no_gradient))
+        .note(fmt::format("put R.grad.no_grad around its result, or {}", own_rule(*call->op)));
     return;
   }
   std::string_view what = value.as<PackedCall>()     ? "a native call"
@@ -48,8 +72,14 @@ void require_rule(const Binding& binding, const std::unordered_set<std::uint64_t
   bool reached = false;
   for (const Var& var : used_vars(value)) reached = reached || varied.contains(var.id());
   if (!reached) return;
-  diagnostics.error(ErrorClass::Type, value.span(), "gradient.missing",
-                    fmt::format("{} is on the gradient's path, and has no gradient rule", what));
+  diagnostics
+      .error(ErrorClass::Type, value.span(), "gradient.missing",
+             fmt::format("{} is on the gradient's path, and has no gradient rule", what))
+      .note(value.as<PackedCall>()
+                ? "write it as R.call_dps_packed of a symbol, and a gradient of your own with "
+                  "R.func_attr({\"relish.gradient_of\": that symbol}); or put R.grad.no_grad around its "
+                  "result"
+                : "call it where it stands, or make it a function of the module");
 }
 
 namespace {
@@ -87,7 +117,7 @@ std::vector<Partial> rule_partials(const OpCall& call, const Expr& value, const 
   scratch.begin_block(true);
   const CallView view{*call.op, call.args, call.attributes, value.span()};
   const Expr result_ref(result);
-  std::vector<std::optional<Expr>> rule = call.op->vjp(VjpCall{view, result_ref, cotangent, scratch});
+  std::vector<std::optional<Expr>> rule = partials_of(call, VjpCall{view, result_ref, cotangent, scratch});
   RELISH_CHECK(rule.size() == call.args.size(), std::string(call.op->name));
   scratch.end_block();
   std::vector<Binding> steps = scratch.take_bindings();

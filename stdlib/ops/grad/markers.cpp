@@ -12,6 +12,7 @@ constexpr Sample samples[] = {
     {"[True, False]", "[True, False]"},
 };
 constexpr Reject no_grad_rejects[] = {{"no_grad.tensor", "R.shape([2])", "expected a tensor"}};
+constexpr std::string_view no_grad_aliases[] = {"grad.stop_gradient"};
 constexpr Reject start_checkpoint_rejects[] = {
     {"start_checkpoint.tensor", "R.shape([2])", "expected a tensor"}};
 constexpr Reject end_checkpoint_rejects[] = {{"end_checkpoint.tensor", "R.shape([2])", "expected a tensor"}};
@@ -27,7 +28,8 @@ extern const Op op_grad_no_grad{.name = "grad.no_grad",
                                 .zero_gradient = true,
                                 .agreement = Agreement::DataMovement,
                                 .samples = samples,
-                                .rejects = no_grad_rejects};
+                                .rejects = no_grad_rejects,
+                                .aliases = no_grad_aliases};
 
 namespace {
 

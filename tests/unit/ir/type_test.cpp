@@ -65,6 +65,14 @@ TEST_CASE("a join keeps what both know") {
   CHECK(!join(f32({n}), tensor_type({n}, DType::Int64)).tensor()->dtype);
   CHECK(same_type(join(TupleType{{f32({n})}}, TupleType{{f32({m})}}), TupleType{{ranked(1)}}));
   CHECK(join(f32({n}), ScalarType{DType::Int64}).as<AnyType>());
+  const auto on = [&](const char* device, const Scalar& dim) {
+    TensorType type = *f32({dim}).tensor();
+    type.vdevice = device;
+    return Type(type);
+  };
+  CHECK(join(on("llvm:0", n), on("llvm:0", n)).tensor()->vdevice == "llvm:0");
+  CHECK(join(on("llvm:0", n), on("llvm:0", m)).tensor()->vdevice == "llvm:0");
+  CHECK(join(on("llvm:0", n), on("llvm:1", n)).tensor()->vdevice.empty());
 }
 
 TEST_CASE("substitution folds dims and keeps unchanged handles") {

@@ -1,9 +1,12 @@
 // What gradients cost, counted on the IR: operations on floats of the functions after legalizing, over all
 // rounds of their loops.
 #include <fstream>
+#include <functional>
 #include <sstream>
+#include <unordered_map>
 
 #include "ir/rewriting/rewrite.h"
+#include "ir/scalars/scalar_order.h"
 #include "tests/unit/transform/helpers.h"
 #include "transform/dead_code.h"
 #include "transform/derivatives.h"
@@ -14,37 +17,135 @@ using namespace relish::test;
 
 namespace {
 
-// Operations on floats in the scalar: each of arithmetic, comparison, choice and intrinsics is one.
-double operations(const Scalar& scalar) {
-  double count = 0;
-  for_each_scalar(scalar, [&](const Scalar& each) {
-    const bool counts = each.as<Binary>() || each.as<IntrinsicCall>() || each.as<Select>();
-    if (counts && is_float(each.dtype())) ++count;
-  });
+using Domains = std::unordered_map<std::uint64_t, std::pair<std::int64_t, std::int64_t>>;  // begin, extent
+
+// In how many of the iterations the condition holds, as a share; 1 where data decide.
+double share_of_part(const Scalar& condition, const std::vector<ScalarVar>& vars, const Domains& domains) {
+  std::unordered_map<std::uint64_t, std::int64_t> at;
+  std::int64_t held = 0, all = 0;
+  bool known = true;
+  const std::function<void(std::size_t)> go = [&](std::size_t k) {
+    if (k == vars.size()) {
+      const auto value =
+          evaluate_int(condition, [&](const ScalarVar& var) { return std::optional(at.at(var.id())); });
+      known = known && value;
+      held += value.value_or(0) != 0;
+      ++all;
+      return;
+    }
+    const auto [begin, extent] = domains.at(vars[k].id());
+    for (at[vars[k].id()] = begin; known && at[vars[k].id()] < begin + extent; ++at[vars[k].id()]) go(k + 1);
+  };
+  go(0);
+  return known && all > 0 ? static_cast<double>(held) / static_cast<double>(all) : 1;
+}
+
+void split(const Scalar& condition, std::vector<Scalar>& into) {
+  const auto* both = condition.as<Logical>();
+  if (!both || both->op != LogicalOp::And) return into.push_back(condition);
+  split(both->a, into);
+  split(both->b, into);
+}
+
+// Of all conditions together: those that share variables are counted out side by side.
+double share_of(const std::vector<Scalar>& conditions, const Domains& domains) {
+  std::vector<std::pair<Scalar, std::vector<ScalarVar>>> groups;
+  for (const Scalar& condition : conditions) {
+    std::vector<Scalar> parts;
+    split(condition, parts);
+    for (Scalar& part : parts) {
+      std::vector<ScalarVar> vars;
+      collect_vars(part, vars);
+      for (auto it = groups.begin(); it != groups.end();) {
+        const bool shared = std::any_of(vars.begin(), vars.end(), [&](const ScalarVar& var) {
+          return std::find(it->second.begin(), it->second.end(), var) != it->second.end();
+        });
+        if (!shared) {
+          ++it;
+          continue;
+        }
+        part = logical(LogicalOp::And, it->first, part);
+        for (const ScalarVar& var : it->second)
+          if (std::find(vars.begin(), vars.end(), var) == vars.end()) vars.push_back(var);
+        it = groups.erase(it);
+      }
+      groups.emplace_back(part, vars);
+    }
+  }
+  double share = 1;
+  for (const auto& [condition, vars] : groups) {
+    const bool counted = std::all_of(vars.begin(), vars.end(),
+                                     [&](const ScalarVar& var) { return domains.contains(var.id()); });
+    if (counted) share *= share_of_part(condition, vars, domains);
+  }
+  return share;
+}
+
+bool is_zero(const Scalar& value) {
+  const auto* number = value.as<FloatLiteral>();
+  return number && number->value == 0;
+}
+
+// Operations on floats in the scalar: each of arithmetic, choice and intrinsics is one, where it is computed;
+// what T.if_then_else leaves out of a sum is none.
+double operations(const Scalar& scalar, std::vector<Scalar>& conditions, const Domains& domains) {
+  if (!scalar.defined() || scalar.as<Load>()) return 0;
+  const auto under = [&](const Scalar& condition, const Scalar& side, double more) {
+    conditions.push_back(condition);
+    const double sum = operations(side, conditions, domains) + more * share_of(conditions, domains);
+    conditions.pop_back();
+    return sum;
+  };
+  if (const auto* choice = scalar.as<Select>(); choice && choice->lazy)
+    return under(choice->condition, choice->a, 0) + under(logical_not(choice->condition), choice->b, 0);
+  const auto* sum = scalar.as<Binary>();
+  const auto* term = sum && sum->op == BinaryOp::Add ? sum->b.as<Select>() : nullptr;
+  if (term && term->lazy && is_zero(term->b))
+    return operations(sum->a, conditions, domains) + under(term->condition, term->a, 1);
+  const bool counts = scalar.as<Binary>() || scalar.as<IntrinsicCall>() || scalar.as<Select>();
+  double count = counts && is_float(scalar.dtype()) ? share_of(conditions, domains) : 0;
+  for_each_operand(scalar, [&](const Scalar& operand) { count += operations(operand, conditions, domains); });
   return count;
 }
 
-double operations(const Stmt& stmt) {
+double operations(const Stmt& stmt, Domains& domains) {
   if (!stmt.defined()) return 0;
   if (const auto* node = stmt.as<SeqStmt>()) {
     double sum = 0;
-    for (const Stmt& each : node->body) sum += operations(each);
+    for (const Stmt& each : node->body) sum += operations(each, domains);
     return sum;
   }
-  if (const auto* node = stmt.as<For>())
-    return static_cast<double>(node->extent.as_int().value()) * operations(node->body);
-  if (const auto* node = stmt.as<BlockStmt>()) return operations(node->body);
-  if (const auto* node = stmt.as<IfStmt>()) return operations(node->then_body) + operations(node->else_body);
-  if (const auto* node = stmt.as<Store>()) return operations(node->value);
+  if (const auto* node = stmt.as<For>()) {
+    domains[node->var.id()] = {node->begin.as_int().value(), node->extent.as_int().value()};
+    return static_cast<double>(*node->extent.as_int()) * operations(node->body, domains);
+  }
+  if (const auto* node = stmt.as<BlockStmt>()) {
+    for (const IterVar& iter : node->iters)
+      if (iter.begin.as_int() && iter.extent.as_int())
+        domains[iter.var.id()] = {*iter.begin.as_int(), *iter.extent.as_int()};
+    return operations(node->body, domains);
+  }
+  if (const auto* node = stmt.as<IfStmt>())
+    return operations(node->then_body, domains) + operations(node->else_body, domains);
+  std::vector<Scalar> conditions;
+  if (const auto* node = stmt.as<Store>()) return operations(node->value, conditions, domains);
   return 0;
 }
 
 double operations(const Module& module, const std::string& function) {
   const Module loops = legalize(module);
   double sum = 0;
+  std::unordered_map<std::string, double> counted;  // by prim_func
   for_each_expr(*loops.function(function), [&](const Expr& expr) {
-    if (const auto* call = expr.as<CallTir>())
-      sum += operations(loops.prim_func(call->callee.as<GlobalRef>()->name)->body);
+    const auto* call = expr.as<CallTir>();
+    if (!call) return;
+    const std::string& name = call->callee.as<GlobalRef>()->name;
+    const auto [known, first] = counted.try_emplace(name, 0);
+    if (first) {
+      Domains domains;
+      known->second = operations(loops.prim_func(name)->body, domains);
+    }
+    sum += known->second;
   });
   return sum;
 }
@@ -64,13 +165,21 @@ ModulePtr declarations_of(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("the way back costs at most three times the way there") {
-  const std::pair<const char*, const char*> workloads[] = {{"bench/w2.relish", "many"},
-                                                           {"bench/w3.relish", "main"},
-                                                           {"bench/w4.relish", "main"},
-                                                           {"bench/w5.relish", "main"},
-                                                           {"bench/w6.relish", "main"}};
-  for (const auto& [path, function] : workloads) {
+// With the way there, and of a contraction in which both factors have a gradient that is just three times its
+// own. What else a model computes has to fit into the gradient of its data, which nobody asks for.
+TEST_CASE("an adjoint with what it is the adjoint of costs at most three times that") {
+  struct Workload {
+    const char *path, *function;
+    double most;
+  };
+  const Workload workloads[] = {{"bench/w2.relish", "many", 3},
+                                {"bench/w3.relish", "main", 3},
+                                {"bench/w4.relish", "main", 3},
+                                {"bench/w5.relish", "main", 3},
+                                // The weights of its attention, of as many elements as the sequence has
+                                // pairs, are not kept but computed again: one product of six.
+                                {"bench/w6.relish", "main", 3.04}};
+  for (const auto& [path, function, most] : workloads) {
     CAPTURE(path);
     const ModulePtr module = declarations_of(path);
     DerivativeOptions options;  // the parameters; nobody asks for the gradient of the data
@@ -83,7 +192,6 @@ TEST_CASE("the way back costs at most three times the way there") {
     CAPTURE(ahead, both, both / ahead);
     REQUIRE(ahead > 1e5);
     CHECK(both > 2 * ahead);
-    CHECK(both - ahead <= 3 * ahead);
-    CHECK(both <= 3.4 * ahead);
+    CHECK(both <= most * ahead);
   }
 }
