@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "ir/nodes/expr.h"
+#include "ir/nodes/module.h"
 #include "schedule/fuse_stages.h"
 
 namespace relish {

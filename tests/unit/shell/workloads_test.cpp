@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "frontend/reader.h"
@@ -82,16 +83,21 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
 }
 
 // Numbers in [-1, 1) that a float32 holds; integers are 0.
-Value value_of_type(const Type& type, std::uint64_t& state) {
+// `open`: sizes for the symbols of the parameters, each its own.
+Value value_of_type(const Type& type, std::uint64_t& state, std::map<std::uint64_t, std::int64_t>& open) {
   if (const auto* tuple = type.as<TupleType>()) {
     std::vector<Value> fields;
-    for (const Type& field : tuple->fields) fields.push_back(value_of_type(field, state));
+    for (const Type& field : tuple->fields) fields.push_back(value_of_type(field, state, open));
     return Value::tuple(std::move(fields));
   }
   const auto* tensor = type.as<TensorType>();
   REQUIRE(tensor != nullptr);
   Shape shape;
-  for (const Scalar& dim : *tensor->shape) shape.push_back(*dim.as_int());
+  for (const Scalar& dim : *tensor->shape) {
+    const auto symbol = dim.as_var();
+    const auto size = static_cast<std::int64_t>(19 + 8 * open.size());
+    shape.push_back(symbol ? open.try_emplace(symbol->id(), size).first->second : dim.as_int().value());
+  }
   Tensor made = Tensor::zeros(*tensor->dtype, std::move(shape));
   for (std::int64_t i = 0; is_float(made.dtype()) && i < made.size(); ++i) {
     state = state * 6364136223846793005U + 1442695040888963407U;
@@ -183,7 +189,8 @@ void check_workload(const std::string& name, const std::string& module, const st
     CAPTURE(entry);
     std::uint64_t state = 1;
     std::vector<Value> args, wide_args;
-    for (const Var& param : (*function)->params) args.push_back(value_of_type(param.type(), state));
+    std::map<std::uint64_t, std::int64_t> open;
+    for (const Var& param : (*function)->params) args.push_back(value_of_type(param.type(), state, open));
     for (const Value& arg : args) wide_args.push_back(widened(arg));
     const Value wanted = reference->call(program, entry, args),
                 exact = reference->call(wide, entry, wide_args);
