@@ -268,8 +268,6 @@ Module differentiated_module(const Module& module, const StepSubject& of, const 
 
 Module setup_trainer(const Module& module, std::string_view name, const SetupTrainerOptions& options) {
   const FunctionPtr function = relax_function(module, name);
-  const ModelParameters model = parameters_of_trainer(module, *function, options);
-  const TrainerNames names = trainer_names(module, *function, options);
   Module result = module;
   for (const MadeFunction& made : made_by_trainers)
     remove_made(result, options.prefix + std::string(made.name), made.kind);
@@ -279,6 +277,8 @@ Module setup_trainer(const Module& module, std::string_view name, const SetupTra
                      "of the model",
                      name));
   }
+  const ModelParameters model = parameters_of_trainer(module, *function, options);
+  const TrainerNames names = trainer_names(module, *function, options);
 
   std::string trained_form = function->name;
   if (names.inference != function->name) {
