@@ -81,8 +81,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(relish_options INTERFACE -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overread
     -Wno-stringop-overflow -Wno-restrict)
   # No cold parts apart from their functions: one that is empty has the address of the next, and an exception that
-  # passes through that one then finds the empty one's table, which ends the process.
-  target_compile_options(relish_options INTERFACE -fno-reorder-blocks-and-partition)
+  # passes through that one then finds the empty one's table, which ends the process. clang-tidy does not know it.
+  option(RELISH_READ_BY_CLANG "The commands are written for clang-tidy" OFF)
+  if(NOT RELISH_READ_BY_CLANG)
+    target_compile_options(relish_options INTERFACE -fno-reorder-blocks-and-partition)
+  endif()
 endif()
 
 if(RELISH_SANITIZE)

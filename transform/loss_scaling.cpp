@@ -37,7 +37,7 @@ class ScalingWriter {
     const Expr states =
         builder_.emit(function_call(global_ref(GlobalFunction(own)), arguments()), "own_states");
     const Expr result = tuple({states, constant_of(dtype_, first_scale), count(0), count(0)});
-    const Type type = result.type();
+    Type type = result.type();
     finish(prefix_ + "optimizer_init", result, *roles_of(*own));
     return type;
   }

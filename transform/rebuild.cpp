@@ -125,20 +125,19 @@ void close_function(Function& function, std::vector<Binding> bindings, const Exp
     block.dataflow = block.dataflow && !effects && !value.as<If>() && !value.as<Loop>();
   }
   block.span = function.span;
-  for (const Binding& binding : bindings) {
-    const Var& old = binding.var();
+  for (Binding& binding : bindings) {
+    const Var old = binding.var();
     const bool dataflow = block.dataflow && !output_ids.contains(old.id());
     const auto renamed = names.find(old.id());
     const Var fresh(renamed == names.end() ? old.name() : renamed->second, old.type(), dataflow, old.span());
-    Binding copy = binding;
     if (const auto* plain = std::get_if<VarBinding>(&binding.kind)) {
-      copy.kind = VarBinding{fresh, substitute(plain->value, vars)};
+      binding.kind = VarBinding{fresh, substitute(plain->value, vars)};
     } else {
       const auto& match = std::get<MatchCast>(binding.kind);
-      copy.kind = MatchCast{fresh, substitute(match.value, vars), match.type};
+      binding.kind = MatchCast{fresh, substitute(match.value, vars), match.type};
     }
     vars.insert_or_assign(old.id(), Expr(fresh));
-    block.bindings.push_back(std::move(copy));
+    block.bindings.push_back(std::move(binding));
   }
   function.blocks.clear();
   if (!block.bindings.empty()) function.blocks.push_back(std::move(block));

@@ -186,7 +186,7 @@ Expr StepWriter::norm_of(const Expr& gradients, const Var& states) {
     fields.push_back(builder_.emit(tuple_get(gradients, i)));
     if (inverse) fields.back() = builder_.call("multiply", {fields.back(), *inverse}, {}, "gradient");
   }
-  const Expr norm = norm_of_gradients(builder_, module_, fields);
+  Expr norm = norm_of_gradients(builder_, module_, fields);
   if (options_.dtype == DType::Float64) return norm;
   return builder_.call("astype", {norm}, {{"dtype", Attribute(options_.dtype)}}, "gradient_norm");
 }

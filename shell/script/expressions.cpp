@@ -47,7 +47,10 @@ ScriptValue repeat(const ScriptValue& value, std::int64_t times, Span span) {
   const ScriptList& list = *value.sequence();
   check_size(list.items.size());
   // Whether there is room is asked before the room is taken.
-  HeldMemory(static_cast<std::uint64_t>(times) * list.items.size() * sizeof(ScriptValue), "a list", span);
+  {
+    const HeldMemory asked(static_cast<std::uint64_t>(times) * list.items.size() * sizeof(ScriptValue),
+                           "a list", span);
+  }
   std::vector<ScriptValue> items;
   items.reserve(list.items.size() * static_cast<std::size_t>(times));
   for (std::int64_t i = 0; i < times; ++i) {

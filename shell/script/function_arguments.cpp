@@ -30,7 +30,7 @@ std::size_t left_out(const std::vector<CallParameter>& parameters, const std::ve
     const TensorType* wanted = parameters[i].type.tensor();
     const Tensor* found = arguments[i].value.tensor();
     if (!arguments[i].name.empty()) return missing;
-    if (wanted && found && wanted->rank >= 0 && wanted->rank != static_cast<int>(found->rank())) return i;
+    if (wanted && found && wanted->rank >= 0 && wanted->rank != found->rank()) return i;
   }
   return missing;
 }

@@ -255,7 +255,7 @@ ScriptValue text_justify(Script&, const ScriptValue& self, CallArguments& argume
   const NamedValue* fill = arguments.optional("fill");
   arguments.done();
   const std::string blank = fill ? text_argument(*fill, arguments.callee()) : " ";
-  if (count_characters(blank) != 1) {
+  if (fill && count_characters(blank) != 1) {
     fail(ErrorClass::Type, fill->span, "call.argument",
          fmt::format("{}: expected one character to fill with", arguments.callee()));
   }

@@ -319,7 +319,7 @@ std::string format_by_braces(const std::string& text, const std::vector<NamedVal
 
 std::string converted_text(const ScriptValue& value, char conversion) {
   if (conversion == 's') return written_text(value);
-  const std::string text = quoted_text_of(value);
+  std::string text = quoted_text_of(value);
   if (conversion != 'a') return text;
   std::string ascii;
   for (std::size_t at = 0; at < text.size();) {

@@ -35,6 +35,12 @@ bool keeps_bounds(const ReverseNeeds& needs, const Stmt& stmt, const For& loop) 
   return needs.matters(stmt) && needs.computes_bounds(loop);
 }
 
+// Where the statement stands; of a side that an if does not have, what is given instead.
+Span span_or(Span otherwise, const Stmt& stmt) {
+  // The analyzer takes a reference to a part of a statement for one to nothing.
+  return stmt.defined() ? stmt->span : otherwise;  // NOLINT(clang-analyzer-core.NonNullParamChecker)
+}
+
 class ReverseExecution {
  public:
   ReverseExecution(const PrimFunc& function, const std::vector<std::size_t>& results,
@@ -160,7 +166,7 @@ class ReverseExecution {
 
   // The statements again, as far as the way back needs what they compute.
   Stmt forward(const Stmt& stmt) {
-    const Span span = stmt.defined() ? stmt->span : function_.span;
+    const Span span = span_or(function_.span, stmt);
     if (const auto* node = stmt.as<SeqStmt>()) {
       std::vector<Stmt> body;
       for (const Stmt& each : node->body) body.push_back(forward(each));
@@ -182,7 +188,8 @@ class ReverseExecution {
       return is_nothing(made.body) ? made.body : make_stmt(std::move(made), span);
     }
     if (const auto* node = stmt.as<IfStmt>()) {
-      const Stmt first = forward(node->then_body), second = forward(node->else_body);
+      Stmt first = forward(node->then_body);
+      const Stmt second = forward(node->else_body);
       // Behind it, which side was taken may be no more to be seen.
       const bool noted = needs_.matters(stmt) && needs_.reads_written(node->condition);
       if (!noted && is_nothing(first) && is_nothing(second)) return first;
@@ -219,7 +226,7 @@ class ReverseExecution {
     Stmt body = forward(node.body);
     tapes_.leave();
     if (!noted) return is_nothing(body) ? body : make_stmt(While{node.condition, body}, span);
-    const std::string name = fresh_name("rounds");
+    std::string name = fresh_name("rounds");
     const Scalar first = int_literal(DType::Int32, 0);
     const Buffer count(name + "_count", DType::Int64, {int_literal(DType::Int32, 1)}, "global", span);
     counters_.push_back(count);
@@ -247,7 +254,7 @@ class ReverseExecution {
   }
 
   Stmt backward(const Stmt& stmt) {
-    const Span span = stmt.defined() ? stmt->span : function_.span;
+    const Span span = span_or(function_.span, stmt);
     if (!needs_.matters(stmt)) return seq({}, span);
     if (const auto* node = stmt.as<SeqStmt>()) {
       std::vector<Stmt> body;
