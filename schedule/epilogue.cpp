@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "ir/printer/printer.h"
 #include "ir/rewriting/rewrite.h"
 #include "loops/accesses.h"
 #include "loops/lanes.h"
@@ -146,19 +147,48 @@ bool fits_tiles(const Follower& next, const std::vector<std::size_t>& dimensions
   });
 }
 
+// A nest and the one behind it that goes over all of its result.
+struct Joint {
+  Buffer result;
+  Follower follower;
+  std::vector<std::size_t> dimensions;  // of the result, by loop of the follower
+  bool fits_tiles = false;
+};
+
+std::optional<Joint> joint_of(const Stmt& nest, const Stmt& next) {
+  const Store* made = store_of(nest);
+  auto follower = made ? follower_of(next) : std::nullopt;
+  if (!follower || !apart(nest, *follower, made->buffer)) return std::nullopt;
+  auto dimensions = dimensions_of(*follower, made->buffer);
+  if (!dimensions) return std::nullopt;
+  const bool fits = fits_tiles(*follower, *dimensions, made->buffer);
+  return Joint{made->buffer, std::move(*follower), std::move(*dimensions), fits};
+}
+
+// A result that is read back stays apart from what follows: it holds parts of sums.
+std::optional<Contracted> ready_contraction(const Stmt& nest, const Joint& joint, RangeProver& prover,
+                                            const Target& target) {
+  auto contracted = contract(nest, prover, target, joint.fits_tiles);
+  if (!contracted || loads_from(contracted->blocks, joint.result)) return std::nullopt;
+  return contracted;
+}
+
 }  // namespace
+
+bool takes_epilogue(const Stmt& nest, const Stmt& next, RangeProver& prover, ReadyContractions& known) {
+  const auto joint = joint_of(nest, next);
+  if (!joint) return false;
+  const auto [answer, fresh] = known.try_emplace((joint->fits_tiles ? "tiles\n" : "stores\n") + print(nest));
+  if (fresh) answer->second = ready_contraction(nest, *joint, prover, {}).has_value();
+  return answer->second;
+}
 
 std::optional<Stmt> contract_with_epilogue(const Stmt& nest, const Stmt& next, bool kept, RangeProver& prover,
                                            const Target& target, Accumulators& accumulators) {
-  const Store* made = store_of(nest);
-  const auto follower = made ? follower_of(next) : std::nullopt;
-  if (!follower || !apart(nest, *follower, made->buffer)) return std::nullopt;
-  const Buffer result = made->buffer;
-  const auto dimensions = dimensions_of(*follower, result);
-  if (!dimensions) return std::nullopt;
-  const auto contracted = contract(nest, prover, target, fits_tiles(*follower, *dimensions, result));
-  // A result that is read back stays apart from what follows: it holds parts of sums.
-  if (!contracted || loads_from(contracted->blocks, result)) return std::nullopt;
+  const auto joint = joint_of(nest, next);
+  const auto contracted = joint ? ready_contraction(nest, *joint, prover, target) : std::nullopt;
+  if (!contracted) return std::nullopt;
+  const Buffer& result = joint->result;
 
   const auto behind = [&](const Stmt& stmt) -> std::optional<Stmt> {
     const auto* store = stmt.as<Store>();
@@ -167,13 +197,14 @@ std::optional<Stmt> contract_with_epilogue(const Stmt& nest, const Stmt& next, b
     std::vector<Stmt> body{make_stmt(DefineScalar{ready, store->value, true}, stmt->span)};
     if (kept) body.push_back(make_stmt(Store{result, store->indices, use(ready)}, stmt->span));
     ScalarMap places;
-    for (std::size_t i = 0; i < follower->loops.size(); ++i)
-      places.emplace(follower->loops[i].id(),
-                     cast(follower->loops[i].dtype(), store->indices[(*dimensions)[i]]));
+    for (std::size_t i = 0; i < joint->follower.loops.size(); ++i)
+      places.emplace(joint->follower.loops[i].id(),
+                     cast(joint->follower.loops[i].dtype(), store->indices[joint->dimensions[i]]));
     ScalarMap axes = places;
-    for (const auto& [id, binding] : follower->axes) axes.insert_or_assign(id, substitute(binding, places));
+    for (const auto& [id, binding] : joint->follower.axes)
+      axes.insert_or_assign(id, substitute(binding, places));
     const Stmt by_name = rewrite(
-        follower->body,
+        joint->follower.body,
         [&](const Scalar& part) -> std::optional<Scalar> {
           const auto* loaded = part.as<Load>();
           return loaded && *loaded->buffer == result ? std::optional(use(ready, part.span())) : std::nullopt;

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <unordered_map>
 
 #include "ir/nodes/stmt.h"
 #include "loops/range_prover.h"
@@ -17,6 +19,14 @@ namespace relish {
 // receives what their sums are made of.
 std::optional<Stmt> contract_with_epilogue(const Stmt& nest, const Stmt& next, bool kept, RangeProver& prover,
                                            const Target& target, Accumulators& accumulators);
+
+// Whether contractions have their elements ready for what follows, by their text: the blocks of one are
+// written to find that out, and the same one is asked about with each call that may follow it.
+using ReadyContractions = std::unordered_map<std::string, bool>;
+
+// Whether contract_with_epilogue gives blocks, on a processor that is no particular one. `known` belongs to
+// whoever asks again and again.
+bool takes_epilogue(const Stmt& nest, const Stmt& next, RangeProver& prover, ReadyContractions& known);
 
 // The function with every contraction and the nest behind it so joined; results that nobody reads any more
 // are no longer allocated. The same handle when there are none.

@@ -153,7 +153,8 @@ class ModuleFuser {
     const auto [known, fresh] = callees_.try_emplace(global.name);
     if (fresh) {
       if (auto stages = stages_of(*found->second)) {
-        const std::size_t loops = fuse_stages(*stages, found->second->allocations, found->second->span).loops;
+        const std::size_t loops =
+            fuse_stages(*stages, found->second->allocations, found->second->span, contractions_).loops;
         known->second = FusibleCallee{found->second, std::move(*stages), loops};
       }
     }
@@ -177,7 +178,8 @@ class ModuleFuser {
 
   Module result_;
   FusionNotes* const notes_;
-  CallFuser calls_;
+  ReadyContractions contractions_;
+  CallFuser calls_{contractions_};
   std::unordered_set<std::string> replaced_;
   std::unordered_map<std::string, PrimFuncPtr> prim_funcs_;
   std::unordered_map<std::string, std::optional<FusibleCallee>> callees_;
@@ -189,7 +191,9 @@ class ModuleFuser {
 PrimFuncPtr fuse(const PrimFuncPtr& function) {
   auto stages = stages_of(*function);
   if (!stages || stages->size() < 2) return function;
-  FusedBody fused = fuse_stages(std::move(*stages), function->allocations, function->body->span);
+  ReadyContractions contractions;
+  FusedBody fused =
+      fuse_stages(std::move(*stages), function->allocations, function->body->span, contractions);
   if (!fused.changed) return function;
   auto made = std::make_shared<PrimFunc>(*function);
   made->allocations = std::move(fused.allocations);

@@ -153,8 +153,8 @@ std::vector<Type> types_of(const Wiring& wiring, const std::vector<const Fusible
 class FunctionMaker {
  public:
   FunctionMaker(const Wiring& wiring, const std::vector<const FusibleCall*>& calls,
-                const std::vector<bool>& kept)
-      : wiring_(wiring), calls_(calls), kept_(kept) {}
+                const std::vector<bool>& kept, ReadyContractions& contractions)
+      : wiring_(wiring), calls_(calls), kept_(kept), contractions_(contractions) {}
 
   // Null when parameters and arguments are not seen to agree.
   std::shared_ptr<FusedCalls> make() {
@@ -183,7 +183,7 @@ class FunctionMaker {
       if (!add_stages(i)) return nullptr;
     if (stages_.size() > most_stages) return nullptr;
     const Span span = calls_.back()->value.span();
-    FusedBody body = fuse_stages(std::move(stages_), temporaries_, span);
+    FusedBody body = fuse_stages(std::move(stages_), temporaries_, span, contractions_);
     // What one call hands to the next is not to be stored after all.
     for (const Buffer& buffer : body.allocations)
       if (product(buffer.shape()).as_int() != 1 && !body.on_tiles.contains(buffer.id()) &&
@@ -303,6 +303,7 @@ class FunctionMaker {
   const Wiring& wiring_;
   const std::vector<const FusibleCall*>& calls_;
   const std::vector<bool>& kept_;
+  ReadyContractions& contractions_;
   std::set<std::string> taken_{"T", "R", "I", "range", "float"};
   ScalarMap symbols_;  // of the caller: the function's own
   std::vector<Buffer> inputs_, results_, temporaries_;
@@ -317,7 +318,7 @@ std::shared_ptr<FusedCalls> CallFuser::fused(const std::vector<const FusibleCall
   if (!wiring.good) return nullptr;
   const auto known = known_.find(wiring.key);
   if (known != known_.end()) return known->second;
-  const auto made = FunctionMaker(wiring, calls, kept).make();
+  const auto made = FunctionMaker(wiring, calls, kept, contractions_).make();
   known_.emplace(wiring.key, made);
   return made;
 }
@@ -326,7 +327,7 @@ std::shared_ptr<FusedCalls> CallFuser::with_function(const std::vector<const Fus
                                                      const std::vector<bool>& kept) {
   const Wiring wiring = WiringReader().read(calls, kept);
   const std::shared_ptr<FusedCalls>& known = known_.at(wiring.key);
-  if (!known->function) known->function = FunctionMaker(wiring, calls, kept).make()->function;
+  if (!known->function) known->function = FunctionMaker(wiring, calls, kept, contractions_).make()->function;
   return known;
 }
 

@@ -37,6 +37,9 @@ struct FusedCalls {
 
 class CallFuser {
  public:
+  // `contractions`: what is known of them, and what is found out; it must outlive this.
+  explicit CallFuser(ReadyContractions& contractions) : contractions_(contractions) {}
+
   // The calls in order; `kept`: those whose results are used by others, at least one. Null when the calls do
   // not fit together, or something that one hands to another would be stored after all.
   std::shared_ptr<FusedCalls> fused(const std::vector<const FusibleCall*>& calls,
@@ -51,6 +54,7 @@ class CallFuser {
                                      const std::vector<bool>& kept);
 
  private:
+  ReadyContractions& contractions_;
   std::map<std::string, std::shared_ptr<FusedCalls>> known_;
 };
 

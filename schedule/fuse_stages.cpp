@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "schedule/epilogue.h"
 #include "schedule/stage_sums.h"
 
 namespace relish {
@@ -16,7 +15,7 @@ bool runs_loops(const RowGroup& group) {
 
 // Whether the schedule does the second group where the first, a contraction, has its elements ready. Asked of
 // a processor that is no particular one, so that the text is the same everywhere.
-bool is_epilogue(const RowGroup& contraction, const RowGroup& next) {
+bool is_epilogue(const RowGroup& contraction, const RowGroup& next, ReadyContractions& known) {
   if (contraction.stages.size() != 1 || next.stages.size() != 1) return false;
   const Stage& stage = contraction.stages.front();
   if (!is_contraction(stage) || !next.stages.front().maps()) return false;
@@ -25,14 +24,13 @@ bool is_epilogue(const RowGroup& contraction, const RowGroup& next) {
   std::vector<ScalarVar> sizes;
   for (const StageAxis& axis : stage.axes) collect_vars(axis.extent, sizes);
   for (const ScalarVar& size : sizes) prover.assume_dimension(size);
-  Accumulators none;
-  return contract_with_epilogue(nest_of(stage, 0), nest_of(next.stages.front(), 0), false, prover, {}, none)
-      .has_value();
+  return takes_epilogue(nest_of(stage, 0), nest_of(next.stages.front(), 0), prover, known);
 }
 
 }  // namespace
 
-FusedBody fuse_stages(std::vector<Stage> stages, const std::vector<Buffer>& temporaries, Span span) {
+FusedBody fuse_stages(std::vector<Stage> stages, const std::vector<Buffer>& temporaries, Span span,
+                      ReadyContractions& known) {
   BufferIds unseen;
   for (const Buffer& buffer : temporaries) unseen.insert(buffer.id());
   const std::size_t before = stages.size();
@@ -43,7 +41,7 @@ FusedBody fuse_stages(std::vector<Stage> stages, const std::vector<Buffer>& temp
   FusedBody fused;
   fused.changed = groups.size() < before;
   for (std::size_t g = 0; g < groups.size(); ++g) {
-    const bool epilogue = g > 0 && is_epilogue(groups[g - 1], groups[g]);
+    const bool epilogue = g > 0 && is_epilogue(groups[g - 1], groups[g], known);
     if (epilogue)
       fused.on_tiles.insert(groups[g - 1].stages.front().values.front().target.id());
     else if (runs_loops(groups[g]))

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "schedule/epilogue.h"
 #include "schedule/stage_rows.h"
 
 namespace relish {
@@ -16,7 +17,9 @@ struct FusedBody {
   bool changed = false;
 };
 
-// `temporaries` are seen by nobody but the stages.
-FusedBody fuse_stages(std::vector<Stage> stages, const std::vector<Buffer>& temporaries, Span span);
+// `temporaries` are seen by nobody but the stages. `known` is filled with what is found out about
+// contractions.
+FusedBody fuse_stages(std::vector<Stage> stages, const std::vector<Buffer>& temporaries, Span span,
+                      ReadyContractions& known);
 
 }  // namespace relish

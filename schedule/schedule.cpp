@@ -13,6 +13,8 @@
 #include "schedule/movement.h"
 #include "schedule/remainders.h"
 #include "schedule/unread_buffers.h"
+#include "support/interrupt.h"
+#include "support/side_by_side.h"
 
 namespace relish {
 namespace {
@@ -133,10 +135,22 @@ PrimFuncPtr schedule(const PrimFuncPtr& written, const Target& target) {
 
 Module schedule(const Module& module, const Target& target) {
   Module result = module;
-  for (std::size_t i = 0; i < result.functions.size(); ++i)
-    if (const auto* function = std::get_if<PrimFuncPtr>(&result.functions[i]))
-      result.functions.replace(i, schedule(*function, target));
-  verify_after(result, "schedule");
+  std::vector<std::size_t> places;
+  std::vector<PrimFuncPtr> functions;
+  for (std::size_t i = 0; i < result.functions.size(); ++i) {
+    const auto* function = std::get_if<PrimFuncPtr>(&result.functions[i]);
+    if (!function) continue;
+    places.push_back(i);
+    functions.push_back(*function);
+  }
+  side_by_side(functions.size(), [&](std::size_t i) {
+    poll_interrupt(functions[i]->span);
+    const PrimFuncPtr scheduled = schedule(functions[i], target);
+    if (scheduled == functions[i]) return;
+    verify_after(*scheduled, "schedule");
+    functions[i] = scheduled;
+  });
+  for (std::size_t i = 0; i < places.size(); ++i) result.functions.replace(places[i], functions[i]);
   return result;
 }
 

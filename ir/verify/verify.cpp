@@ -186,13 +186,28 @@ void verify(const Module& module, Diagnostics& diagnostics) {
   }
 }
 
-void verify_after(const Module& module, std::string_view pass) {
-  Diagnostics diagnostics;
-  verify(module, diagnostics);
+namespace {
+
+void fail_after(std::string_view pass, const Diagnostics& diagnostics) {
   if (!diagnostics.has_errors()) return;
   const Diagnostic& first = diagnostics.all().front();
   fail(ErrorClass::Internal, first.span, first.id,
        fmt::format("pass '{}' made a module that does not verify: {}", pass, first.message));
+}
+
+}  // namespace
+
+void verify_after(const Module& module, std::string_view pass) {
+  Diagnostics diagnostics;
+  verify(module, diagnostics);
+  fail_after(pass, diagnostics);
+}
+
+void verify_after(const PrimFunc& function, std::string_view pass) {
+  Diagnostics diagnostics;
+  verifying::Reporter report(diagnostics, function.name);
+  verifying::verify_prim_func(function, report);
+  fail_after(pass, diagnostics);
 }
 
 }  // namespace relish

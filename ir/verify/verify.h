@@ -12,5 +12,7 @@ namespace relish {
 void verify(const Module& module, Diagnostics& diagnostics);
 // InternalError naming the pass when the module does not verify; used after every pass.
 void verify_after(const Module& module, std::string_view pass);
+// The same of a prim_func by itself, for passes that change nothing else.
+void verify_after(const PrimFunc& function, std::string_view pass);
 
 }  // namespace relish

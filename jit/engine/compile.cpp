@@ -73,7 +73,7 @@ std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
     require_compilable(part.functions);
     const Module fused = fuse(part);
     const LiftedModule alone{schedule(fused, engine.target()), {}};
-    GraphEmitter emitter(ProgramSteps(alone), build, engine.traits(), compiled->sites, nullptr,
+    GraphEmitter emitter(ProgramSteps(alone), build, compiled->sites, nullptr,
                          watched ? &compiled->watched : nullptr);
     symbol = emitter.finish(emitter.entry_of(*alone.module.prim_func(name)));
     before_schedule(compiled->watched, fused);
@@ -82,8 +82,8 @@ std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
         lowered_program(with_calls_joined(module, functions), unknown, engine.target());
     const LiftedModule& lowered = program.lifted;
     const FunctionPtr function = lowered.module.function(name);
-    GraphEmitter emitter(ProgramSteps(program), build, engine.traits(), compiled->sites,
-                         &compiled->host_calls, watched ? &compiled->watched : nullptr);
+    GraphEmitter emitter(ProgramSteps(program), build, compiled->sites, &compiled->host_calls,
+                         watched ? &compiled->watched : nullptr);
     const step::Donated donated = compiled->direct ? step::Donated() : donated_leaves(*function, given);
     symbol = emitter.finish(emitter.function(*function, donated));
     const FunctionSteps& steps = emitter.steps().of(*function, donated);
@@ -105,7 +105,7 @@ std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
       });
     }
   }
-  compiled->code = build.finish({symbol}, compiled->sites.addresses(),
+  compiled->code = build.finish({symbol}, compiled->sites,
                                 std::visit([](const auto& held) { return held->span; }, functions.front()));
   compiled->entry = reinterpret_cast<EntryFn>(compiled->code->address(symbol));
   return compiled;

@@ -11,16 +11,16 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <thread>
 
 #include "jit/engine/lack_of_memory.h"
 #include "jit/engine/object_key.h"
-#include "jit/engine/sites.h"
-#include "jit/engine/work_queue.h"
 #include "jit/jit.h"
 #include "jit/object_store.h"
 #include "jit/runtime/runtime.h"
 #include "support/failure.h"
+#include "support/work_queue.h"
 
 namespace relish::jit {
 namespace {
@@ -78,21 +78,56 @@ int compile_threads() {
 
 std::atomic<std::uint64_t> units_made{0}, units_found{0};
 
-// The object of the unit: from the store, or made now and kept there.
-Object object_of(const Machine& machine, ObjectStore* store, const CodeUnit& unit) {
-  const std::optional<std::string> key =
-      store ? object_key(machine, *unit.module, unit.effort) : std::nullopt;
-  if (key) {
-    if (const std::optional<std::string> kept = store->find(*key)) {
-      ++units_found;
-      return Object(kept->begin(), kept->end());
-    }
+// What makes objects, as jobs hold it.
+struct Maker {
+  std::shared_ptr<const Machine> machine;
+  std::shared_ptr<ObjectStore> store;  // or null
+
+  std::optional<std::string> find(const std::optional<std::string>& key) const {
+    std::optional<std::string> kept = key ? store->find(*key) : std::nullopt;
+    ++(kept ? units_found : units_made);
+    return kept;
   }
-  ++units_made;
-  Object made = machine.object_of(*unit.module, unit.effort);
-  if (key) store->keep(*key, {made.data(), made.size()});
-  return made;
-}
+
+  // The object of the unit: from the store, or made now and kept there.
+  Object object_of(const CodeUnit& unit) const {
+    const std::optional<std::string> key =
+        store ? object_key(*machine, *unit.module, unit.effort) : std::nullopt;
+    if (const std::optional<std::string> kept = find(key)) return Object(kept->begin(), kept->end());
+    Object made = machine->object_of(*unit.module, unit.effort);
+    if (key) store->keep(*key, {made.data(), made.size()});
+    return made;
+  }
+
+  // The same from the text of the source alone. Behind the object stands in the store how many sites it has.
+  Object object_of(const std::shared_ptr<const UnitSource>& source, UnitSites& sites) const {
+    const auto emit = [machine = machine, source](CodeUnit& unit) {
+      return source->emit(*unit.module, machine->traits());
+    };
+    const auto new_unit = [machine = machine] { return CodeUnit(*machine, "kernels", Effort::Optimize); };
+    const std::optional<std::string> key =
+        store ? object_key(*machine, source->text(), Effort::Optimize) : std::nullopt;
+    std::uint64_t count = 0;
+    if (const std::optional<std::string> kept = find(key)) {
+      const std::size_t bytes = kept->size() - sizeof count;
+      std::memcpy(&count, kept->data() + bytes, sizeof count);
+      sites.are_of(count, [emit, new_unit] {
+        CodeUnit again = new_unit();
+        return emit(again);
+      });
+      return {kept->begin(), kept->begin() + static_cast<std::ptrdiff_t>(bytes)};
+    }
+    CodeUnit unit = new_unit();
+    sites.are(emit(unit));
+    Object made = machine->object_of(*unit.module, Effort::Optimize);
+    if (!key) return made;
+    count = sites.count();
+    std::string kept(made.data(), made.size());
+    kept.append(reinterpret_cast<const char*>(&count), sizeof count);
+    store->keep(*key, kept);
+    return made;
+  }
+};
 
 }  // namespace
 
@@ -144,7 +179,6 @@ Engine::Engine(const std::optional<Target>& target, std::shared_ptr<ObjectStore>
 }
 Engine::~Engine() = default;
 
-const TargetTraits& Engine::traits() const { return impl_->machine->traits(); }
 const Target& Engine::target() const { return impl_->target; }
 
 Build::Build(Engine& engine) : engine_(engine), queue_(std::make_unique<WorkQueue>(compile_threads())) {}
@@ -158,12 +192,21 @@ void Build::add(std::unique_ptr<CodeUnit> unit) {
   auto object = std::make_shared<Object>();
   objects_.push_back(object);
   // A job is copied with what it holds.
-  queue_->add([unit = std::shared_ptr<CodeUnit>(std::move(unit)), object, machine = engine_.impl_->machine,
-               store = engine_.impl_->store] { *object = object_of(*machine, store.get(), *unit); });
+  queue_->add(
+      [unit = std::shared_ptr<CodeUnit>(std::move(unit)), object,
+       maker = Maker{engine_.impl_->machine, engine_.impl_->store}] { *object = maker.object_of(*unit); });
 }
 
-std::unique_ptr<Code> Build::finish(const std::vector<std::string>& exported,
-                                    const std::vector<const void*>& addresses, Span span) {
+void Build::add(std::shared_ptr<const UnitSource> source, std::shared_ptr<UnitSites> sites) {
+  auto object = std::make_shared<Object>();
+  objects_.push_back(object);
+  queue_->add([source = std::move(source), sites = std::move(sites), object,
+               maker = Maker{engine_.impl_->machine, engine_.impl_->store}] {
+    *object = maker.object_of(source, *sites);
+  });
+}
+
+std::unique_ptr<Code> Build::finish(const std::vector<std::string>& exported, SiteTable& sites, Span span) {
   queue_->wait(span);
   Engine::Impl& engine = *engine_.impl_;
   const std::string name = "code" + std::to_string(++engine.builds);
@@ -171,10 +214,14 @@ std::unique_ptr<Code> Build::finish(const std::vector<std::string>& exported,
   auto code = std::make_unique<LinkedCode>(*engine.session, library);
   library.addToLinkOrder(*engine.runtime);
   llvm::orc::SymbolMap symbols;
-  for (std::size_t i = 0; i < addresses.size(); ++i) {
-    symbols[engine.session->intern(address_symbol(i))] = {llvm::orc::ExecutorAddr::fromPtr(addresses[i]),
-                                                          llvm::JITSymbolFlags::Exported};
-  }
+  const auto define = [&](const std::string& symbol, llvm::orc::ExecutorAddr address) {
+    symbols[engine.session->intern(symbol)] = {address, llvm::JITSymbolFlags::Exported};
+  };
+  const std::vector<const void*>& addresses = sites.addresses();
+  for (std::size_t i = 0; i < addresses.size(); ++i)
+    define(address_symbol(i), llvm::orc::ExecutorAddr::fromPtr(addresses[i]));
+  for (const SiteTable::NumberedUnit& unit : sites.number_units())
+    define(unit.sites->symbol(), llvm::orc::ExecutorAddr(unit.first));
   check(library.define(llvm::orc::absoluteSymbols(std::move(symbols))), "addresses");
   for (std::size_t i = 0; i < objects_.size(); ++i) {
     auto buffer = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(*objects_[i]),

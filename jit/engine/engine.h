@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "jit/engine/machine.h"
+#include "jit/engine/sites.h"
 #include "support/source.h"
 
 namespace llvm {
@@ -20,11 +21,10 @@ class Module;
 
 namespace relish {
 class ObjectStore;
+class WorkQueue;
 }
 
 namespace relish::jit {
-
-class WorkQueue;
 
 // Linked code; its memory is freed with the object. Keep the engine alive longer.
 class Code {
@@ -44,6 +44,17 @@ struct CodeUnit {
   std::unique_ptr<llvm::Module> module;
 };
 
+// What the code of a unit is made of. It is told from others by its text, so that code which the store has is
+// not even emitted.
+class UnitSource {
+ public:
+  virtual ~UnitSource() = default;
+  // All that decides the code beside the machine and this program.
+  virtual std::string text() const = 0;
+  // Fills the module; the sites of the code, numbered from 0.
+  virtual std::vector<Site> emit(llvm::Module& module, const TargetTraits& target) const = 0;
+};
+
 class Engine {
  public:
   // None: code is scheduled for this machine; nothing is stored.
@@ -52,7 +63,6 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  const TargetTraits& traits() const;
   const Target& target() const;
 
  private:
@@ -72,11 +82,13 @@ class Build {
   std::unique_ptr<CodeUnit> new_unit(std::string_view name, Effort effort) const;
   // Begins to compile the unit.
   void add(std::unique_ptr<CodeUnit> unit);
-  // Links when all units are compiled. `exported` are looked up by address(); code knows `addresses` by
-  // address_symbol. Unresolved symbols other than the runtime's are an InternalError. Failure(Interrupted) at
-  // `span` soon after a signal. Not reentrant: one build of an engine at a time.
-  std::unique_ptr<Code> finish(const std::vector<std::string>& exported,
-                               const std::vector<const void*>& addresses, Span span);
+  // Likewise of what is emitted with all effort, if it has to be. `sites` are told when that is done.
+  void add(std::shared_ptr<const UnitSource> source, std::shared_ptr<UnitSites> sites);
+  // Links when all units are compiled. `exported` are looked up by address(); code knows the addresses of
+  // `sites` by address_symbol, and the first number of a unit's by its symbol. Unresolved symbols other than
+  // the runtime's are an InternalError. Failure(Interrupted) at `span` soon after a signal. Not reentrant:
+  // one build of an engine at a time.
+  std::unique_ptr<Code> finish(const std::vector<std::string>& exported, SiteTable& sites, Span span);
 
  private:
   Engine& engine_;

@@ -14,7 +14,7 @@
 #include "jit/engine/site_faults.h"
 #include "jit/engine/teams.h"
 #include "jit/jit.h"
-#include "jit/kernel/kernel_symbols.h"
+#include "jit/kernel/kernel_signature.h"
 #include "jit/runtime/marshal.h"
 #include "loops/operations.h"
 #include "loops/prim_calls.h"

@@ -55,7 +55,7 @@ class CalledKernels {
 
 std::string text_of(const Machine& machine, const PrimFunc& kernel, CodeForm form) {
   CodeUnit unit(machine, kernel.name, Effort::Optimize);
-  SiteTable sites;
+  std::vector<Site> sites;
   KernelEmitter(*unit.module, machine.traits(), sites).emit(kernel, kernel.name);
   return machine.text_of(*unit.module, form);
 }

@@ -1,5 +1,5 @@
-// Keys of objects. The code of a unit is hashed as LLVM's bitcode, in which everything stands that the
-// optimizer sees; the build of this program as the linker's build-id note, a hash of all that it consists of.
+// Keys of objects. The code of a unit is hashed as the text that it is emitted from, or as LLVM's bitcode, in
+// which everything stands that the optimizer sees; the build of this program as the linker's build-id note, a hash of all that it consists of.
 #include "jit/engine/object_key.h"
 
 #include <elf.h>
@@ -56,21 +56,30 @@ const std::string& build_of_program() {
   return build;
 }
 
-}  // namespace
-
-std::optional<std::string> object_key(const Machine& machine, const llvm::Module& module, Effort effort) {
+std::string key_of(const Machine& machine, std::string_view form, std::string_view code, Effort effort) {
   const std::string& build = build_of_program();
-  if (build.empty()) return std::nullopt;
-  llvm::SmallVector<char, 0> code;
-  llvm::raw_svector_ostream stream(code);
-  llvm::WriteBitcodeToFile(module, stream);
   Sha256 hash;
-  hash.add(fmt::format("{} {}\n", RELISH_VERSION, LLVM_VERSION_STRING));
+  hash.add(fmt::format("{} {} {}\n", RELISH_VERSION, LLVM_VERSION_STRING, form));
   hash.add(fmt::format("{}\n", build.size()));
   hash.add(build);
   hash.add(fmt::format("{}\n{}\n", machine.identity(), static_cast<int>(effort)));
   hash.add(code.data(), code.size());
   return hash.digits();
+}
+
+}  // namespace
+
+std::optional<std::string> object_key(const Machine& machine, const llvm::Module& module, Effort effort) {
+  if (build_of_program().empty()) return std::nullopt;
+  llvm::SmallVector<char, 0> code;
+  llvm::raw_svector_ostream stream(code);
+  llvm::WriteBitcodeToFile(module, stream);
+  return key_of(machine, "bitcode", {code.data(), code.size()}, effort);
+}
+
+std::optional<std::string> object_key(const Machine& machine, const std::string& text, Effort effort) {
+  if (build_of_program().empty()) return std::nullopt;
+  return key_of(machine, "text", text, effort);
 }
 
 }  // namespace relish::jit

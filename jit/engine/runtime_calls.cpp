@@ -25,6 +25,14 @@ llvm::Function* RuntimeCalls::math(llvm::StringRef name, llvm::Type* type, unsig
   return function;
 }
 
+llvm::Value* RuntimeCalls::number_of(llvm::IRBuilder<>& builder, std::int32_t site) {
+  llvm::Value* number = builder.getInt32(static_cast<std::uint32_t>(site));
+  if (first_site_.empty()) return number;
+  llvm::Constant* first =
+      module_.getOrInsertGlobal(first_site_, llvm::ArrayType::get(builder.getInt8Ty(), 0));
+  return builder.CreateAdd(builder.CreatePtrToInt(first, builder.getInt32Ty()), number);
+}
+
 llvm::Value* RuntimeCalls::fault(llvm::IRBuilder<>& builder, llvm::Value* context, std::int32_t site,
                                  llvm::Value* a, llvm::Value* b, llvm::Value* c) {
   llvm::Type* i64 = builder.getInt64Ty();
@@ -32,8 +40,7 @@ llvm::Value* RuntimeCalls::fault(llvm::IRBuilder<>& builder, llvm::Value* contex
       get("rt_fault", builder.getInt32Ty(), {builder.getPtrTy(), builder.getInt32Ty(), i64, i64, i64});
   function->addFnAttr(llvm::Attribute::Cold);
   const auto value = [&](llvm::Value* v) { return v ? v : builder.getInt64(0); };
-  return builder.CreateCall(
-      function, {context, builder.getInt32(static_cast<std::uint32_t>(site)), value(a), value(b), value(c)});
+  return builder.CreateCall(function, {context, number_of(builder, site), value(a), value(b), value(c)});
 }
 
 llvm::Value* RuntimeCalls::scratch(llvm::IRBuilder<>& builder, llvm::Value* context, llvm::Value* bytes,
@@ -103,9 +110,9 @@ void RuntimeCalls::refuse_negative(llvm::IRBuilder<>& builder, llvm::Value* cont
   llvm::Type *ptr = builder.getPtrTy(), *i32 = builder.getInt32Ty(), *i64 = builder.getInt64Ty();
   llvm::Function* fault = get("rt_shape_fault", i32, {ptr, i32, ptr, i64, ptr, i64});
   fault->addFnAttr(llvm::Attribute::Cold);
-  builder.CreateRet(builder.CreateCall(
-      fault, {context, builder.getInt32(static_cast<std::uint32_t>(site)), array_of(builder, dims),
-              builder.getInt64(dims.size()), array_of(builder, {}), builder.getInt64(0)}));
+  builder.CreateRet(
+      builder.CreateCall(fault, {context, number_of(builder, site), array_of(builder, dims),
+                                 builder.getInt64(dims.size()), array_of(builder, {}), builder.getInt64(0)}));
   builder.SetInsertPoint(next);
 }
 
@@ -151,7 +158,7 @@ void RuntimeCalls::require_at(llvm::IRBuilder<>& builder, llvm::Value* context, 
   llvm::Function* place =
       get("rt_failed_at", builder.getVoidTy(), {builder.getPtrTy(), builder.getInt32Ty()});
   place->addFnAttr(llvm::Attribute::Cold);
-  builder.CreateCall(place, {context, builder.getInt32(static_cast<std::uint32_t>(*site))});
+  builder.CreateCall(place, {context, number_of(builder, *site)});
   builder.CreateRet(builder.getInt32(status_exception));
   builder.SetInsertPoint(next);
 }

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "jit/runtime/context.h"
@@ -21,7 +22,9 @@ struct TargetTraits {
 
 class RuntimeCalls {
  public:
-  explicit RuntimeCalls(llvm::Module& module) : module_(module) {}
+  // `first_site`: the symbol whose address is the number of the module's first site; empty: that is 0.
+  explicit RuntimeCalls(llvm::Module& module, std::string first_site = {})
+      : module_(module), first_site_(std::move(first_site)) {}
 
   // The declared runtime function; all of them neither unwind nor recurse into compiled code in a way that
   // matters here.
@@ -60,7 +63,10 @@ class RuntimeCalls {
   static llvm::Value* stack_slots(llvm::IRBuilder<>& builder, std::size_t count);
 
  private:
+  llvm::Value* number_of(llvm::IRBuilder<>& builder, std::int32_t site);
+
   llvm::Module& module_;
+  std::string first_site_;
 };
 
 // Attributes of every generated function: no exceptions, the host's features.

@@ -1,8 +1,12 @@
 // Fault sites: for every check in compiled code, where it stands in the text and what to say when it fails.
+// Units of code that may come from the store number their sites from 0; which number in the whole program
+// their first one has, linking tells them by a symbol.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -24,12 +28,37 @@ struct Site {
   static Site of_dims(Span span) { return {span, FaultKind::ShapeMismatch, {}, {}, {}}; }
 };
 
+// The sites of one unit. Of code from the store only their number is known; they are found when one of them
+// fails, by emitting the unit once more.
+class UnitSites {
+ public:
+  using Emit = std::function<std::vector<Site>()>;
+
+  // `symbol`: by which the code of the unit asks for the number of its first site.
+  explicit UnitSites(std::string symbol) : symbol_(std::move(symbol)) {}
+  const std::string& symbol() const { return symbol_; }
+
+  void are(std::vector<Site> sites);
+  // As many as that, which `emit` gives.
+  void are_of(std::size_t count, Emit emit);
+  std::size_t count() const { return count_; }
+  const Site& at(std::size_t site) const;
+
+ private:
+  std::string symbol_;
+  std::size_t count_ = 0;
+  mutable std::mutex mutex_;  // over what follows
+  mutable std::vector<Site> sites_;
+  mutable Emit emit_;
+};
+
 class SiteTable {
  public:
   std::int32_t add(Site site) {
     sites_.push_back(std::move(site));
     return static_cast<std::int32_t>(sites_.size()) - 1;
   }
+  void add(std::shared_ptr<const UnitSites> unit) { units_.push_back({std::move(unit), 0}); }
   // The number of an address of this process. Code names it by the symbol address_symbol(number), which
   // linking resolves, so that another process can use the same code.
   std::size_t add_address(const void* address) {
@@ -39,10 +68,19 @@ class SiteTable {
   const std::vector<const void*>& addresses() const { return addresses_; }
   // Keeps what an address is of.
   void keep(std::shared_ptr<const void> data) { kept_.push_back(std::move(data)); }
-  const Site& operator[](std::int32_t site) const { return sites_.at(static_cast<std::size_t>(site)); }
+
+  struct NumberedUnit {
+    std::shared_ptr<const UnitSites> sites;
+    std::size_t first = 0;  // number of its first site
+  };
+  // Numbers the sites of the units behind all others, in the order in which they were added. Nothing is added
+  // afterwards.
+  const std::vector<NumberedUnit>& number_units();
+  const Site& operator[](std::int32_t site) const;
 
  private:
   std::vector<Site> sites_;
+  std::vector<NumberedUnit> units_;
   std::vector<const void*> addresses_;
   std::vector<std::shared_ptr<const void>> kept_;
 };

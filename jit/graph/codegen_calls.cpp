@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "jit/kernel/kernel_symbols.h"
+#include "jit/kernel/kernel_signature.h"
 #include "support/failure.h"
 
 namespace relish::jit {

@@ -2,12 +2,12 @@
 #include "jit/graph/codegen_graph.h"
 
 #include "jit/graph/codegen_steps.h"
-#include "jit/kernel/kernel_symbols.h"
+#include "jit/kernel/kernel_signature.h"
 #include "support/failure.h"
 
 namespace relish::jit {
 
-GraphEmitter::GraphEmitter(ProgramSteps steps, Build& build, const TargetTraits& target, SiteTable& sites,
+GraphEmitter::GraphEmitter(ProgramSteps steps, Build& build, SiteTable& sites,
                            std::vector<HostCall>* host_calls, std::vector<WatchedKernel>* watched)
     : steps_(std::move(steps)),
       build_(build),
@@ -15,7 +15,7 @@ GraphEmitter::GraphEmitter(ProgramSteps steps, Build& build, const TargetTraits&
       host_calls_(host_calls),
       glue_(build.new_unit("graph", Effort::Translate)),
       runtime_(*glue_->module),
-      kernels_(build, target, sites),
+      kernels_(build, sites),
       watch_(watched) {}
 
 std::string GraphEmitter::finish(llvm::Function* entry) {

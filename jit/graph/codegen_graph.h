@@ -20,7 +20,7 @@ class GraphEmitter {
   // The units of the code go to `build`. `host_calls` receives the calls into the program; null where there
   // are none (a prim_func by itself). `watched` receives the calls of kernels, which then tell of their runs;
   // null: they do not.
-  GraphEmitter(ProgramSteps steps, Build& build, const TargetTraits& target, SiteTable& sites,
+  GraphEmitter(ProgramSteps steps, Build& build, SiteTable& sites,
                std::vector<HostCall>* host_calls = nullptr, std::vector<WatchedKernel>* watched = nullptr);
 
   // The function, for callers that give up these leaves of its arguments, and everything that it calls.

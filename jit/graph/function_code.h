@@ -6,6 +6,7 @@
 
 #include "jit/engine/runtime_calls.h"
 #include "jit/engine/sites.h"
+#include "jit/kernel/kernel_signature.h"
 #include "runtime/dtype.h"
 
 namespace relish::jit {
@@ -44,12 +45,7 @@ struct FunctionCode {
   llvm::Value* slot(llvm::Value* slots, std::size_t position) {
     return builder.CreateConstInBoundsGEP1_64(i64, slots, position);
   }
-  // Of registers; the halves travel as float.
-  llvm::Type* scalar_type(DType dtype) {
-    if (dtype == DType::Float64) return builder.getDoubleTy();
-    if (is_float(dtype)) return builder.getFloatTy();
-    return builder.getIntNTy(is_bool(dtype) ? 1 : static_cast<unsigned>(size_of(dtype)) * 8);
-  }
+  llvm::Type* scalar_type(DType dtype) { return register_type(dtype, builder.getContext()); }
   // A scalar fills the low bytes of its slot.
   llvm::Value* scalar_of_slot(llvm::Value* slots, std::size_t position, DType dtype) {
     llvm::Value* at = slot(slots, position);

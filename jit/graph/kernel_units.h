@@ -1,20 +1,24 @@
-// The kernels of one compilation, each once, in units of code of their own that are compiled beside each
-// other.
+// The kernels of one compilation, each once, in units of code of their own. A unit is known by the text of
+// its kernels: they are emitted on the threads of the build, and only when the store does not have their
+// code.
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "jit/engine/engine.h"
-#include "jit/kernel/codegen_kernel.h"
+#include "jit/engine/sites.h"
+
+namespace llvm {
+class Function;
+}
 
 namespace relish::jit {
 
 class KernelUnits {
  public:
-  KernelUnits(Build& build, const TargetTraits& target, SiteTable& sites)
-      : build_(build), target_(target), sites_(sites) {}
+  KernelUnits(Build& build, SiteTable& sites) : build_(build), sites_(sites) {}
 
   // The kernel of a prim_func, declared in `glue`, which is the same module in all calls.
   llvm::Function* declared(const PrimFunc& function, llvm::Module& glue);
@@ -23,12 +27,10 @@ class KernelUnits {
 
  private:
   Build& build_;
-  const TargetTraits& target_;
   SiteTable& sites_;
-  std::unique_ptr<CodeUnit> unit_;  // that receives kernels at present
-  std::optional<KernelEmitter> emitter_;
-  std::size_t instructions_ = 0;  // in it
-  std::size_t units_ = 0;         // handed in
+  std::vector<PrimFuncPtr> unit_;  // its kernels, at present
+  std::int64_t size_ = 0;          // of their code
+  std::size_t units_ = 0;          // handed in
   std::unordered_map<const PrimFunc*, llvm::Function*> declared_;
 };
 

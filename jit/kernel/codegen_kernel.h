@@ -15,7 +15,6 @@
 #include "jit/engine/runtime_calls.h"
 #include "jit/engine/sites.h"
 #include "jit/kernel/codegen_vector.h"
-#include "jit/kernel/kernel_symbols.h"
 #include "loops/range_prover.h"
 #include "loops/reduction.h"
 
@@ -23,10 +22,10 @@ namespace relish::jit {
 
 class KernelEmitter : private VectorEmitter {
  public:
-  KernelEmitter(llvm::Module& module, const TargetTraits& target, SiteTable& sites);
+  KernelEmitter(llvm::Module& module, const TargetTraits& target, std::vector<Site>& sites,
+                std::string first_site = {});
 
-  // Parameters: the context; a pointer for each buffer and a value for each scalar parameter; kernel_symbols
-  // as int64; the address of the result, of a function that returns a scalar.
+  // Its type is kernel_type.
   llvm::Function* emit(const PrimFunc& function, const std::string& symbol);
 
  private:

@@ -19,7 +19,6 @@ namespace relish::jit {
 namespace {
 
 bool is_half(DType dtype) { return dtype == DType::Float16 || dtype == DType::BFloat16; }
-unsigned bits_of(DType dtype) { return is_bool(dtype) ? 1u : static_cast<unsigned>(size_of(dtype)) * 8u; }
 
 double rounded_literal(double value, DType dtype) {
   return visit_dtype(dtype, [&](auto tag) -> double {
@@ -33,13 +32,17 @@ double rounded_literal(double value, DType dtype) {
 
 }  // namespace
 
-ScalarEmitter::ScalarEmitter(llvm::Module& module, const TargetTraits& target, SiteTable& sites)
-    : module_(module), builder_(module.getContext()), target_(target), sites_(sites), runtime_(module) {}
+ScalarEmitter::ScalarEmitter(llvm::Module& module, const TargetTraits& target, std::vector<Site>& sites,
+                             std::string first_site)
+    : module_(module),
+      builder_(module.getContext()),
+      target_(target),
+      sites_(sites),
+      runtime_(module, std::move(first_site)) {}
 
-llvm::Type* ScalarEmitter::register_type(DType dtype) const {
-  if (dtype == DType::Float64) return builder_.getDoubleTy();
-  if (is_float(dtype)) return builder_.getFloatTy();
-  return builder_.getIntNTy(bits_of(dtype));
+std::int32_t ScalarEmitter::add(Site site) {
+  sites_.push_back(std::move(site));
+  return static_cast<std::int32_t>(sites_.size()) - 1;
 }
 
 llvm::Type* ScalarEmitter::memory_type(DType dtype) const {
@@ -61,7 +64,7 @@ void ScalarEmitter::fault_unless(llvm::Value* good, Site site, llvm::Value* a, l
   builder_.CreateCondBr(good, next, failed,
                         llvm::MDBuilder(builder_.getContext()).createBranchWeights(1 << 20, 1));
   builder_.SetInsertPoint(failed);
-  builder_.CreateRet(runtime_.fault(builder_, frame_.context, sites_.add(std::move(site)), a, b, c));
+  builder_.CreateRet(runtime_.fault(builder_, frame_.context, add(std::move(site)), a, b, c));
   builder_.SetInsertPoint(next);
 }
 

@@ -13,6 +13,7 @@
 #include "jit/engine/machine.h"
 #include "jit/engine/runtime_calls.h"
 #include "jit/engine/sites.h"
+#include "jit/kernel/kernel_signature.h"
 #include "loops/range_prover.h"
 #include "loops/reduction.h"
 
@@ -20,7 +21,9 @@ namespace relish::jit {
 
 class ScalarEmitter {
  protected:
-  ScalarEmitter(llvm::Module& module, const TargetTraits& target, SiteTable& sites);
+  // `sites` receives those of the code, whose first one has the number that is the address of `first_site`.
+  ScalarEmitter(llvm::Module& module, const TargetTraits& target, std::vector<Site>& sites,
+                std::string first_site);
 
   // What a scalar variable is at this point.
   struct ScalarSlot {
@@ -109,7 +112,8 @@ class ScalarEmitter {
   bool cheap_and_safe(const Scalar& value);
   void fault_unless(llvm::Value* good, Site site, llvm::Value* a = nullptr, llvm::Value* b = nullptr,
                     llvm::Value* c = nullptr);
-  llvm::Type* register_type(DType dtype) const;
+  std::int32_t add(Site site);  // its number in the unit
+  llvm::Type* register_type(DType dtype) const { return jit::register_type(dtype, builder_.getContext()); }
   llvm::Type* memory_type(DType dtype) const;
   llvm::Value* int64(std::int64_t value) const {
     return llvm::ConstantInt::get(builder_.getInt64Ty(), static_cast<std::uint64_t>(value), true);
@@ -118,7 +122,7 @@ class ScalarEmitter {
   llvm::Module& module_;
   mutable llvm::IRBuilder<> builder_;
   const TargetTraits& target_;
-  SiteTable& sites_;
+  std::vector<Site>& sites_;
   RuntimeCalls runtime_;
   RangeProver prover_;
   Frame frame_;

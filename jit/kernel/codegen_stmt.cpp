@@ -14,25 +14,9 @@
 
 namespace relish::jit {
 
-std::vector<ScalarVar> kernel_symbols(const PrimFunc& function) {
-  std::vector<ScalarVar> vars;
-  for (const PrimParam& param : function.params) {
-    if (!param.buffer()) continue;
-    for (const Scalar& dim : param.buffer()->shape()) collect_vars(dim, vars);
-    for (const Scalar& stride : param.buffer()->strides()) collect_vars(stride, vars);
-    if (param.buffer()->elem_offset().defined()) collect_vars(param.buffer()->elem_offset(), vars);
-  }
-  std::unordered_set<std::uint64_t> known;
-  for (const PrimParam& param : function.params)
-    if (param.scalar()) known.insert(param.scalar()->id());
-  std::vector<ScalarVar> symbols;
-  for (const ScalarVar& var : vars)
-    if (known.insert(var.id()).second) symbols.push_back(var);
-  return symbols;
-}
-
-KernelEmitter::KernelEmitter(llvm::Module& module, const TargetTraits& target, SiteTable& sites)
-    : VectorEmitter(module, target, sites) {}
+KernelEmitter::KernelEmitter(llvm::Module& module, const TargetTraits& target, std::vector<Site>& sites,
+                             std::string first_site)
+    : VectorEmitter(module, target, sites, std::move(first_site)) {}
 
 void KernelEmitter::start_frame(llvm::Function* function) {
   finish_function(*function);
@@ -57,13 +41,8 @@ llvm::Function* KernelEmitter::emit(const PrimFunc& function, const std::string&
   prover_ = {};
   frame_ = {};
   const std::vector<ScalarVar> symbols = kernel_symbols(function);
-  std::vector<llvm::Type*> types{builder_.getPtrTy()};
-  for (const PrimParam& param : function.params)
-    types.push_back(param.buffer() ? builder_.getPtrTy() : register_type(param.scalar()->dtype()));
-  types.insert(types.end(), symbols.size(), builder_.getInt64Ty());
-  if (function.result_dtype) types.push_back(builder_.getPtrTy());
   has_views_ = declares_views(function);
-  auto* kernel = llvm::Function::Create(llvm::FunctionType::get(builder_.getInt32Ty(), types, false),
+  auto* kernel = llvm::Function::Create(kernel_type(function, builder_.getContext()),
                                         llvm::Function::InternalLinkage, symbol, module_);
   start_frame(kernel);
 
@@ -129,7 +108,7 @@ void KernelEmitter::allocate(const Buffer& buffer, bool clear) {
   }
   const bool literal = std::all_of(buffer.shape().begin(), buffer.shape().end(),
                                    [](const Scalar& dim) { return dim.as_int().has_value(); });
-  const std::int32_t site = sites_.add(Site::of_dims(buffer.span()));
+  const std::int32_t site = add(Site::of_dims(buffer.span()));
   if (!literal) runtime_.refuse_negative(builder_, frame_.context, site, slot.dims);
   slot.pointer = runtime_.buffer(builder_, frame_.context, static_cast<std::int32_t>(buffer.dtype()),
                                  slot.dims.size(), RuntimeCalls::array_of(builder_, slot.dims), clear, site);

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "frontend/reader.h"
-#include "jit/engine/work_queue.h"
+#include "support/work_queue.h"
 #include "stdlib/stdlib.h"
 #include "support/interrupt.h"
 #include "tests/unit/jit/helpers.h"
@@ -166,7 +166,7 @@ TEST_CASE("compiling obeys an interrupt and can be begun again", "[jit]") {
 }
 
 TEST_CASE("a queue of work hands on failures and leaves what is under way", "[jit]") {
-  jit::WorkQueue queue(2);
+  WorkQueue queue(2);
   std::atomic<int> done{0};
   for (int i = 0; i < 50; ++i) queue.add([&] { ++done; });
   queue.wait({});
@@ -175,7 +175,7 @@ TEST_CASE("a queue of work hands on failures and leaves what is under way", "[ji
   CHECK_THROWS_AS(queue.wait({}), Failure);
 
   const Stop stop = time_to_stop(5, 20, [] {
-    jit::WorkQueue slow(1);
+    WorkQueue slow(1);
     slow.add([] { std::this_thread::sleep_for(std::chrono::milliseconds(600)); });
     slow.wait({});
   });

@@ -155,6 +155,36 @@ TEST_CASE("a fault in code that was found is told where it stands", "[jit]") {
   CHECK(told[0] == told[1]);
 }
 
+TEST_CASE("faults of several units keep their places when their code was found", "[jit]") {
+  TemporaryFolder folder;
+  // The products are units of their own; checks of both takes are numbered within theirs.
+  const std::string text =
+      "@R.function\ndef main(x: R.Tensor((64, 784), \"float32\"), w: R.Tensor((784, 64), \"float32\"), "
+      "i: R.Tensor((2,), \"int64\"), j: R.Tensor((3,), \"int64\")):\n"
+      "    y = R.matmul(x, w)\n    a = R.take(y, i, axis=0)\n    z = R.matmul(w, x)\n"
+      "    b = R.take(z, j, axis=1)\n    return a, b\n";
+  const auto told = [&](int bad) {
+    Tensor i = Tensor::zeros(DType::Int64, {2}), j = Tensor::zeros(DType::Int64, {3});
+    if (bad == 0) i.set_int(1, 64);
+    if (bad == 1) j.set_int(2, -785);
+    try {
+      call(std::make_shared<ObjectStore>(folder.file("objects")), text, "main",
+           {numbers(DType::Float32, {64, 784}), numbers(DType::Float32, {784, 64}), i, j});
+    } catch (const Failure& failure) {
+      const Diagnostic& first = failure.diagnostics().front();
+      return fmt::format("{} {} {}", first.id, first.message,
+                         text.substr(first.span.begin, first.span.end - first.span.begin));
+    }
+    return std::string("nothing");
+  };
+  const std::vector<std::string> made{told(0), told(1)};
+  CHECK(made[0].find("64") != std::string::npos);
+  CHECK(made[0].find("R.take(y, i, axis=0)") != std::string::npos);
+  CHECK(made[1].find("R.take(z, j, axis=1)") != std::string::npos);
+  CHECK(std::vector{told(0), told(1)} == made);
+  CHECK(told(2) == "nothing");
+}
+
 TEST_CASE("damaged objects are made again, and native calls find their functions", "[jit]") {
   TemporaryFolder folder;
   NativeFunctions::instance().opt_in(RELISH_NATIVE_FOLDER "/linear.so");

@@ -7,7 +7,7 @@
 
 #include "support/source.h"
 
-namespace relish::jit {
+namespace relish {
 
 class WorkQueue {
  public:
@@ -21,6 +21,8 @@ class WorkQueue {
   // Returns when all jobs are done, or throws what the first of them threw. Failure(Interrupted) at `span` as
   // soon as a signal asks for it.
   void wait(Span span);
+  // Returns when all jobs are done, whatever they threw and whoever interrupts.
+  void drain();
 
  private:
   struct State;
@@ -29,4 +31,4 @@ class WorkQueue {
   int threads_;
 };
 
-}  // namespace relish::jit
+}  // namespace relish

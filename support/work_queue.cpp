@@ -1,5 +1,5 @@
 // Detached threads around one queue, which they share with its owner.
-#include "jit/engine/work_queue.h"
+#include "support/work_queue.h"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -17,12 +17,12 @@
 #include "support/big_stack.h"
 #include "support/interrupt.h"
 
-namespace relish::jit {
+namespace relish {
 namespace {
 
 // Passes over deep expressions recurse; pages are committed only as they are touched.
-constexpr std::size_t wanted_stack_bytes = std::size_t{256} << 20;
-constexpr std::size_t least_stack_bytes = std::size_t{16} << 20;
+constexpr std::size_t wanted_bytes_of_stack = std::size_t{256} << 20;
+constexpr std::size_t least_bytes_of_stack = std::size_t{16} << 20;
 constexpr auto poll_interval = std::chrono::milliseconds(5);
 
 std::atomic<int> jobs_under_way{0};
@@ -99,8 +99,8 @@ void WorkQueue::add(std::function<void()> job) {
   state_->more.notify_one();
   if (state_->threads == threads_ || static_cast<std::size_t>(state_->idle) >= state_->jobs.size()) return;
   auto held = std::make_unique<std::shared_ptr<State>>(state_);
-  const std::size_t most = stack_within_limits(wanted_stack_bytes, least_stack_bytes);
-  for (std::size_t bytes = most; bytes >= least_stack_bytes; bytes /= 2) {
+  const std::size_t most = stack_within_limits(wanted_bytes_of_stack, least_bytes_of_stack);
+  for (std::size_t bytes = most; bytes >= least_bytes_of_stack; bytes /= 2) {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, bytes);
@@ -128,4 +128,14 @@ void WorkQueue::wait(Span span) {
   if (state_->failure) std::rethrow_exception(state_->failure);
 }
 
-}  // namespace relish::jit
+void WorkQueue::drain() {
+  std::unique_lock lock(state_->mutex);
+  while (state_->busy > 0 || !state_->jobs.empty()) {
+    if (state_->threads == 0)
+      state_->run_next(lock);
+    else
+      state_->progress.wait(lock);
+  }
+}
+
+}  // namespace relish
