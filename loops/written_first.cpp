@@ -174,6 +174,9 @@ class FirstStore {
   // Of a hidden buffer also over a part of them from the first on, whose length is the end of that dimension.
   std::optional<std::vector<std::size_t>> loops_of(const Scalar& index, const Scalar& dim, Scalar& end) {
     Polynomial rest = prover_.polynomial(index);
+    for (const For* loop : loops_)  // a loop of one round adds nothing
+      if (loop->extent.as_int() == 1)
+        if (const auto split = rest.split(loop->var.id())) rest = split->rest;
     std::vector<std::size_t> found;
     Polynomial size(1);
     bool plain = true;  // the product of two negative extents is positive

@@ -104,6 +104,7 @@ class Matcher {
     if (!dims) return;
     for (std::size_t i = 0; i < dims->size(); ++i) {
       const Scalar& dim = (*dims)[i];
+      if (const auto number = dim.as_int(); number && (binding || *number == found[i])) continue;
       const std::optional<ScalarVar> var = dim.as_var();
       if (binding) {
         if (var && symbols_.try_emplace(var->id(), found[i]).second) {

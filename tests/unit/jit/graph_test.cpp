@@ -244,3 +244,28 @@ TEST_CASE("compilation and a training-sized step are fast", "[jit][.][speed]") {
     std::printf("threads %d: first call %.1f ms, then %.3f ms\n", threads, first, best);
   }
 }
+
+TEST_CASE("arguments are matched again when they are others than before", "[jit]") {
+  const auto engine = make_jit({.threads = 1});
+  const ModulePtr module = module_from(
+      "@R.function\ndef main(x: R.Tensor((2, 3), \"float32\"), y: R.Tensor((3,), \"float32\")):\n"
+      "    return R.add(x, y)\n");
+  const Value x = numbers(DType::Float32, {2, 3}), y = numbers(DType::Float32, {3});
+  const auto told = [&](const Value& a, const Value& b) -> std::string {
+    try {
+      engine->call(module, "main", {a, b});
+    } catch (const Failure& failure) {
+      return failure.diagnostics().front().id;
+    }
+    return "nothing";
+  };
+  for (int round = 0; round < 2; ++round) {
+    CHECK(told(x, y) == "nothing");
+    CHECK(told(x, y) == "nothing");
+    CHECK(told(x, numbers(DType::Float32, {1})) == "entry.dimension");
+    CHECK(told(numbers(DType::Float32, {3, 2}), y) == "entry.dimension");
+    CHECK(told(x, numbers(DType::Float64, {3})) == "entry.type");
+    CHECK(told(x, Value(ShapeValue{{3}})) == "entry.type");
+    CHECK(told(x, numbers(DType::Float32, {3, 1})) == "entry.type");
+  }
+}

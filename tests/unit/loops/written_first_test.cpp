@@ -76,6 +76,10 @@ TEST_CASE("written first: an index that counts several loops covers the product 
   CHECK(all_written(in_loops("a * 8 + b", "a, b in T.grid(3, 8)")));
   CHECK(all_written(in_loops("b * 3 + a", "a, b in T.grid(3, 8)")));
   CHECK(all_written(in_loops("(a * 4 + b) * 2 + c", "a, b, c in T.grid(3, 4, 2)")));
+  // A loop of one round adds nothing, however far it would reach.
+  CHECK(all_written(in_loops("a * 100 + b", "a, b in T.grid(1, 24)")));
+  CHECK_FALSE(all_written(in_loops("a * 100 + b", "a, b in T.grid(1, 23)")));
+  CHECK_FALSE(all_written(in_loops("a * 12 + b", "a, b in T.grid(2, 24)")));
   // Rounds whose last one is shorter.
   CHECK(
       all_written("            for a in range(4):\n                for b in range(T.min(7, 24 - a * 7)):\n"
