@@ -1,6 +1,8 @@
 // Joining contractions with what follows.
 #include "schedule/epilogue.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <unordered_map>
 
@@ -173,12 +175,25 @@ std::optional<Contracted> ready_contraction(const Stmt& nest, const Joint& joint
   return contracted;
 }
 
+// The text of the nest, in which buffers have their places for names: those of calls of one prim_func read
+// alike.
+std::string text_by_places(const Stmt& nest) {
+  BufferMap places;
+  for (const Access& access : accesses_in(nest)) {
+    const Buffer& buffer = *access.buffer;
+    places.try_emplace(buffer.id(), Buffer(fmt::format("b{}", places.size()), buffer.dtype(), buffer.shape(),
+                                           buffer.scope(), buffer.span()));
+  }
+  return print(substitute(nest, {}, places));
+}
+
 }  // namespace
 
 bool takes_epilogue(const Stmt& nest, const Stmt& next, RangeProver& prover, ReadyContractions& known) {
   const auto joint = joint_of(nest, next);
   if (!joint) return false;
-  const auto [answer, fresh] = known.try_emplace((joint->fits_tiles ? "tiles\n" : "stores\n") + print(nest));
+  const auto [answer, fresh] =
+      known.try_emplace((joint->fits_tiles ? "tiles\n" : "stores\n") + text_by_places(nest));
   if (fresh) answer->second = ready_contraction(nest, *joint, prover, {}).has_value();
   return answer->second;
 }
