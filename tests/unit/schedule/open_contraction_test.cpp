@@ -105,19 +105,18 @@ TEST_CASE("open contraction: a nest before that stores other elements, or of ano
     return read_module(
         "test.relish",
         std::string("@I.ir_module\nclass M:\n    @T.prim_func\n"
-                    "    def f(a: T.handle, C: T.Buffer((8, 8), \"float32\"), "
-                    "D: T.Buffer((8, 8), \"float32\")):\n"
-                    "        k = T.int64()\n        A = T.match_buffer(a, (8, k), \"float32\")\n") +
+                    "    def f(a: T.handle, C: T.Buffer((16, 16), \"float32\"), "
+                    "D: T.Buffer((16, 16), \"float32\")):\n"
+                    "        k = T.int64()\n        A = T.match_buffer(a, (16, k), \"float32\")\n") +
             before +
-            "        for i, j, l in T.grid(T.int64(8), T.int64(8), k):\n            with T.sblock(\"C\"):\n"
+            "        for i, j, l in T.grid(T.int64(16), T.int64(16), k):\n            with T.sblock(\"C\"):\n"
             "                vi, vj, vl = T.axis.remap(\"SSR\", [i, j, l])\n"
             "                C[vi, vj] = C[vi, vj] + A[vi, vl] * A[vj, vl]\n");
   };
-  const std::vector<Value> given{small_numbers(DType::Float32, {8, 9}, 5)};
   for (const char* before :
-       {"        for i, j in T.grid(T.int64(8), T.int64(7)):\n            C[i, j] = T.float32(0)\n",
-        "        for i, j in T.grid(T.int64(8), T.int64(8)):\n            D[i, j] = T.float32(0)\n",
-        "        for i, j in T.grid(T.int64(8), T.int64(8)):\n            C[j, i] = T.Cast(\"float32\", j)\n"}) {
+       {"        for i, j in T.grid(T.int64(16), T.int64(15)):\n            C[i, j] = T.float32(0)\n",
+        "        for i, j in T.grid(T.int64(16), T.int64(16)):\n            D[i, j] = T.float32(0)\n",
+        "        for i, j in T.grid(T.int64(16), T.int64(16)):\n            C[j, i] = T.Cast(\"float32\", j)\n"}) {
     INFO(before);
     const Module scheduled = schedule(*module_of(before), wide);
     const auto* sequence = scheduled.prim_func("f")->body.as<SeqStmt>();
@@ -126,7 +125,7 @@ TEST_CASE("open contraction: a nest before that stores other elements, or of ano
   }
   // Turned, it stores the same elements.
   const Module turned =
-      schedule(*module_of("        for i, j in T.grid(T.int64(8), T.int64(8)):\n            C[j, i] = T.float32(2)\n"), wide);
+      schedule(*module_of("        for i, j in T.grid(T.int64(16), T.int64(16)):\n            C[j, i] = T.float32(2)\n"), wide);
   CHECK(turned.prim_func("f")->body.as<SeqStmt>() == nullptr);
 }
 
