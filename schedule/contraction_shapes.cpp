@@ -62,7 +62,7 @@ Blocked parts_of(const std::vector<const Axis*>& summed) {
 }
 
 // The elements of axes together, as far as these are known; else more than any cache holds.
-std::int64_t elements_of(const std::vector<const Axis*>& axes) {
+std::int64_t elements_of_axes(const std::vector<const Axis*>& axes) {
   std::int64_t all = 1;
   for (const Axis* axis : axes)
     if (__builtin_mul_overflow(all, extent_of(axis), &all)) return INT64_MAX / 4;
@@ -70,12 +70,12 @@ std::int64_t elements_of(const std::vector<const Axis*>& axes) {
 }
 
 // Rows of a block at most.
-std::int64_t most_rows(const Contraction& contraction, std::int64_t most, const Target& target,
-                       std::int64_t bytes) {
+std::int64_t most_rows_of_block(const Contraction& contraction, std::int64_t most, const Target& target,
+                                std::int64_t bytes) {
   std::int64_t right = 0;
-  const bool fits =
-      !__builtin_mul_overflow(elements_of(contraction.columns), elements_of(contraction.summed), &right) &&
-      right <= target.private_cache_bytes * 3 / 4 / bytes;
+  const bool fits = !__builtin_mul_overflow(elements_of_axes(contraction.columns),
+                                            elements_of_axes(contraction.summed), &right) &&
+                    right <= target.private_cache_bytes * 3 / 4 / bytes;
   const bool open = contraction.rows.size() == 1 && !is_known(contraction.rows.front());
   return open && fits ? open_rows_of_block : most * 3 / 4;
 }
@@ -474,7 +474,7 @@ ContractionShapes shapes_of(const Contraction& contraction, const Target& target
       std::clamp<std::int64_t>(target.private_cache_bytes / (4 * terms_in_part * bytes), 8, most_of_block);
   ContractionShapes shapes;
   Blocked &rows = shapes.rows, &columns = shapes.columns;
-  rows = blocked(contraction.rows, most_rows(contraction, most, target, bytes));
+  rows = blocked(contraction.rows, most_rows_of_block(contraction, most, target, bytes));
   columns = blocked(contraction.columns, most);
   // Every block of rows reads all columns: of many rows, blocks are larger ones, so that a panel that no
   // private cache holds comes from memory less often. Half of the cache has the rows, the rest fewer columns

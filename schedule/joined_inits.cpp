@@ -10,7 +10,7 @@
 namespace relish {
 namespace {
 
-const Axis* axis_of(const Nest& nest, const Scalar& index) {
+const Axis* counted_axis(const Nest& nest, const Scalar& index) {
   const auto var = index.as_var();
   const auto found = std::find_if(nest.axes.begin(), nest.axes.end(),
                                   [&](const Axis& axis) { return var && axis.var == *var; });
@@ -24,14 +24,14 @@ bool begins(const Nest& first, const Nest& sums) {
       before.indices.size() != first.axes.size())
     return false;
   for (std::size_t d = 0; d < before.indices.size(); ++d) {
-    const Axis *one = axis_of(first, before.indices[d]), *other = axis_of(sums, update.indices[d]);
+    const Axis *one = counted_axis(first, before.indices[d]), *other = counted_axis(sums, update.indices[d]);
     if (!one || !other || !prove_equal(one->loop->extent, other->loop->extent)) return false;
   }
   return true;
 }
 
 // The second nest with the first as its init; undefined when they are no such pair.
-Stmt joined(const Stmt& first, const Stmt& second) {
+Stmt with_init_of(const Stmt& first, const Stmt& second) {
   auto before = perfect_nest(first), sums = perfect_nest(second);
   if (!before || !sums || !find_stored_axes(*before) || !find_stored_axes(*sums)) return {};
   const bool open = std::any_of(sums->axes.begin(), sums->axes.end(),
@@ -64,7 +64,7 @@ PrimFuncPtr with_joined_inits(const PrimFuncPtr& function, const Target& target)
         if (const auto var = dim.as_var()) prover.assume_dimension(*var);
   std::vector<Stmt> body;
   for (const Stmt& child : sequence->body) {
-    const Stmt whole = body.empty() ? Stmt() : joined(body.back(), child);
+    const Stmt whole = body.empty() ? Stmt() : with_init_of(body.back(), child);
     if (whole.defined() && contract(whole, prover, target, true))
       body.back() = whole;
     else

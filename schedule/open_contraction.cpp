@@ -28,9 +28,9 @@ namespace {
 // Rows of a block, as near as whole tiles come to it.
 constexpr std::int64_t rows_of_block = 32;
 // A part has so many terms at most.
-constexpr std::int64_t terms_of_part = 256;
-// Rows whose number only the run knows are guessed to be so many, and are few below that.
-constexpr std::int64_t guessed = 64, few_rows = 4;
+constexpr std::int64_t terms_of_open_part = 256;
+// Rows whose number only the run knows are rows_guessed to be so many, and are few below that.
+constexpr std::int64_t rows_guessed = 64, fewest_rows = 4;
 // So many sums are under way at once: vectors of columns that one of few rows reads, or rows of one vector.
 constexpr std::int64_t vectors_of_few = 4, rows_of_vector = 8;
 // Terms of a row are copied by so many vectors at once.
@@ -260,7 +260,7 @@ ContractionShapes shapes_for(const Contraction& contraction, const Target& targe
   const std::int64_t lanes = target.vector_bytes / bytes;
   const Axis *row = contraction.rows.front(), *column = contraction.columns.front();
   ContractionShapes shapes;
-  shapes.summed = cut_into(contraction.summed.front(), terms_of_part);
+  shapes.summed = cut_into(contraction.summed.front(), terms_of_open_part);
   if (form != Form::Panels) {
     const bool few = form == Form::FewRows;
     shapes.tile = few ? RegisterTile{1, std::min(vectors_of_few, rounds_of(extent_of(column), lanes)), lanes}
@@ -269,10 +269,10 @@ ContractionShapes shapes_for(const Contraction& contraction, const Target& targe
     shapes.columns = cut_into(column, shapes.tile.columns());
     return shapes;
   }
-  const std::int64_t most = std::max(target.private_cache_bytes / (2 * terms_of_part * bytes), lanes);
-  const TileTask task{std::min(extent_of(row), guessed),
+  const std::int64_t most = std::max(target.private_cache_bytes / (2 * terms_of_open_part * bytes), lanes);
+  const TileTask task{std::min(extent_of(row), rows_guessed),
                       std::min(extent_of(column), most),
-                      terms_of_part,
+                      terms_of_open_part,
                       lanes,
                       bytes,
                       0,
@@ -309,7 +309,8 @@ std::optional<Stmt> open_contraction(const Contraction& contraction, const Targe
     body = make_stmt(
         IfStmt{columns < int_literal(columns.dtype(), lanes + 1), written(Form::NarrowColumns), body}, span);
   if (reads_vectors && !rows.as_int())
-    body = make_stmt(IfStmt{rows < int_literal(rows.dtype(), few_rows), written(Form::FewRows), body}, span);
+    body =
+        make_stmt(IfStmt{rows < int_literal(rows.dtype(), fewest_rows), written(Form::FewRows), body}, span);
   return body;
 }
 

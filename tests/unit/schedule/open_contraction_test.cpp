@@ -9,9 +9,9 @@ using namespace relish::test;
 
 namespace {
 
-// Sums over l < k of left * right for i < n, j < m; sizes and factors as they are written.
-ModulePtr product_of(const std::string& n, const std::string& k, const std::string& m,
-                     const std::string& left, const std::string& right, bool with_init = true) {
+// Sums over l < k of left * right for i < n, j < m; many_sizes and factors as they are written.
+ModulePtr open_product(const std::string& n, const std::string& k, const std::string& m,
+                       const std::string& left, const std::string& right, bool with_init = true) {
   const auto dims = [](const std::string& a, const std::string& b) { return "(" + a + ", " + b + ")"; };
   const std::string a_dims = left == "A[vi, vl]" ? dims(n, k) : dims(k, n),
                     b_dims = right == "B[vl, vj]" ? dims(k, m) : dims(m, k);
@@ -38,35 +38,36 @@ ModulePtr product_of(const std::string& n, const std::string& k, const std::stri
                   left, right));
 }
 
-struct Sizes {
+struct ProductSizes {
   std::int64_t n, k, m;
 };
-const std::vector<Sizes> sizes{{0, 3, 2}, {1, 1, 1},    {3, 0, 5},    {5, 0, 40}, {2, 3, 0},   {3, 300, 70},
-                               {4, 9, 7}, {33, 257, 5}, {9, 512, 66}, {65, 7, 3}, {2, 1030, 3}};
+const std::vector<ProductSizes> many_sizes{{0, 3, 2},    {1, 1, 1},    {3, 0, 5},   {5, 0, 40},
+                                           {2, 3, 0},    {3, 300, 70}, {4, 9, 7},   {33, 257, 5},
+                                           {9, 512, 66}, {65, 7, 3},   {2, 1030, 3}};
 
-std::vector<Value> arguments(const Sizes& each, bool left_turned, bool right_turned) {
+std::vector<Value> factors_of(const ProductSizes& each, bool left_turned, bool right_turned) {
   std::vector<std::int64_t> left{each.n, each.k}, right{each.k, each.m};
   if (left_turned) std::swap(left[0], left[1]);
   if (right_turned) std::swap(right[0], right[1]);
   return {small_numbers(DType::Float32, left, 7), small_numbers(DType::Float32, right, 3)};
 }
 
-constexpr Target wide{.vector_bytes = 64,
-                      .vector_registers = 32,
-                      .first_cache_bytes = 48 << 10,
-                      .private_cache_bytes = 1 << 20,
-                      .least_products = 0,
-                      .least_moved = 0};
+constexpr Target wide_vectors{.vector_bytes = 64,
+                              .vector_registers = 32,
+                              .first_cache_bytes = 48 << 10,
+                              .private_cache_bytes = 1 << 20,
+                              .least_products = 0,
+                              .least_moved = 0};
 
 }  // namespace
 
-TEST_CASE("open contraction: any sizes, factors in any order, compute the same") {
+TEST_CASE("open contraction: any many_sizes, factors in any order, compute the same") {
   const bool left_turned = GENERATE(false, true), right_turned = GENERATE(false, true);
-  const ModulePtr module = product_of("n", "k", "m", left_turned ? "A[vl, vi]" : "A[vi, vl]",
-                                      right_turned ? "B[vj, vl]" : "B[vl, vj]");
-  for (const Sizes& each : sizes) {
+  const ModulePtr module = open_product("n", "k", "m", left_turned ? "A[vl, vi]" : "A[vi, vl]",
+                                        right_turned ? "B[vj, vl]" : "B[vl, vj]");
+  for (const ProductSizes& each : many_sizes) {
     INFO(each.n << " " << each.k << " " << each.m);
-    check_schedules(module, arguments(each, left_turned, right_turned), "tile");
+    check_schedules(module, factors_of(each, left_turned, right_turned), "tile");
   }
 }
 
@@ -77,26 +78,26 @@ TEST_CASE("open contraction: rows or columns of known numbers") {
     };
     for (const bool left_turned : {false, true}) {
       const ModulePtr module =
-          product_of(text(n, "n"), "k", text(m, "m"), left_turned ? "A[vl, vi]" : "A[vi, vl]", "B[vl, vj]");
-      for (Sizes each : sizes) {
+          open_product(text(n, "n"), "k", text(m, "m"), left_turned ? "A[vl, vi]" : "A[vi, vl]", "B[vl, vj]");
+      for (ProductSizes each : many_sizes) {
         if (n > 0) each.n = n;
         if (m > 0) each.m = m;
         INFO(each.n << " " << each.k << " " << each.m);
-        check_schedules(module, arguments(each, left_turned, false), "tile");
+        check_schedules(module, factors_of(each, left_turned, false), "tile");
       }
     }
   }
 }
 
 TEST_CASE("open contraction: what the result begins with becomes the first part, also of a nest before") {
-  const ModulePtr apart = product_of("n", "k", "m", "A[vi, vl]", "B[vl, vj]", false);
-  const Module scheduled = schedule(*apart, wide);
+  const ModulePtr apart = open_product("n", "k", "m", "A[vi, vl]", "B[vl, vj]", false);
+  const Module scheduled = schedule(*apart, wide_vectors);
   // Nothing else is a nest of its own.
   const auto* sequence = scheduled.prim_func("f")->body.as<SeqStmt>();
   CHECK((sequence == nullptr || sequence->body.size() == 1));
-  for (const Sizes& each : sizes) {
+  for (const ProductSizes& each : many_sizes) {
     INFO(each.n << " " << each.k << " " << each.m);
-    check_schedules(apart, arguments(each, false, false), "tile");
+    check_schedules(apart, factors_of(each, false, false), "tile");
   }
 }
 
@@ -113,26 +114,29 @@ TEST_CASE("open contraction: a nest before that stores other elements, or of ano
             "                vi, vj, vl = T.axis.remap(\"SSR\", [i, j, l])\n"
             "                C[vi, vj] = C[vi, vj] + A[vi, vl] * A[vj, vl]\n");
   };
-  for (const char* before :
-       {"        for i, j in T.grid(T.int64(16), T.int64(15)):\n            C[i, j] = T.float32(0)\n",
-        "        for i, j in T.grid(T.int64(16), T.int64(16)):\n            D[i, j] = T.float32(0)\n",
-        "        for i, j in T.grid(T.int64(16), T.int64(16)):\n            C[j, i] = T.Cast(\"float32\", j)\n"}) {
+  for (
+      const char* before :
+      {"        for i, j in T.grid(T.int64(16), T.int64(15)):\n            C[i, j] = T.float32(0)\n",
+       "        for i, j in T.grid(T.int64(16), T.int64(16)):\n            D[i, j] = T.float32(0)\n",
+       "        for i, j in T.grid(T.int64(16), T.int64(16)):\n            C[j, i] = T.Cast(\"float32\", j)\n"}) {
     INFO(before);
-    const Module scheduled = schedule(*module_of(before), wide);
+    const Module scheduled = schedule(*module_of(before), wide_vectors);
     const auto* sequence = scheduled.prim_func("f")->body.as<SeqStmt>();
     REQUIRE(sequence != nullptr);
     CHECK(sequence->body.size() == 2);
   }
   // Turned, it stores the same elements.
-  const Module turned =
-      schedule(*module_of("        for i, j in T.grid(T.int64(16), T.int64(16)):\n            C[j, i] = T.float32(2)\n"), wide);
+  const Module turned = schedule(
+      *module_of(
+          "        for i, j in T.grid(T.int64(16), T.int64(16)):\n            C[j, i] = T.float32(2)\n"),
+      wide_vectors);
   CHECK(turned.prim_func("f")->body.as<SeqStmt>() == nullptr);
 }
 
 TEST_CASE("open contraction: no panel is cleared") {
   for (const char* left : {"A[vi, vl]", "A[vl, vi]"})
-    for (const Target& target : {wide, small_tiles}) {
-      const Module scheduled = schedule(*product_of("n", "k", "m", left, "B[vl, vj]"), target);
+    for (const Target& target : {wide_vectors, small_tiles}) {
+      const Module scheduled = schedule(*open_product("n", "k", "m", left, "B[vl, vj]"), target);
       const PrimFuncPtr function = scheduled.prim_func("f");
       INFO(print(scheduled));
       RangeProver prover;
@@ -169,8 +173,8 @@ TEST_CASE("open contraction: no panel is cleared") {
 
 TEST_CASE(
     "open contraction: an element has the same bits whichever form computes it, on every number of threads") {
-  const auto module =
-      std::make_shared<const Module>(schedule(*product_of("n", "k", "m", "A[vi, vl]", "B[vl, vj]"), wide));
+  const auto module = std::make_shared<const Module>(
+      schedule(*open_product("n", "k", "m", "A[vi, vl]", "B[vl, vj]"), wide_vectors));
   const auto numbers = [](std::int64_t rows, std::int64_t columns, std::int64_t all, int seed) {
     Tensor tensor = Tensor::empty(DType::Float32, {rows, columns});
     for (std::int64_t i = 0; i < rows; ++i)
@@ -181,7 +185,7 @@ TEST_CASE(
   const std::int64_t terms = 700, most = 90;
   const auto product = [&](std::int64_t rows, std::int64_t columns, int threads) {
     const std::vector<Value> args{numbers(rows, terms, terms, 37), numbers(terms, columns, most, 59)};
-    return make_jit({.threads = threads, .target = wide})->call(module, "f", args).tensor();
+    return make_jit({.threads = threads, .target = wide_vectors})->call(module, "f", args).tensor();
   };
   const Tensor whole = product(70, most, 1);
   for (const auto& [rows, columns, threads] : std::vector<std::array<std::int64_t, 3>>{
@@ -195,7 +199,7 @@ TEST_CASE(
 }
 
 TEST_CASE("open contraction: blocks of rows run on several threads, not what is around them") {
-  const Module scheduled = schedule(*product_of("n", "k", "m", "A[vi, vl]", "B[vl, vj]"), wide);
+  const Module scheduled = schedule(*open_product("n", "k", "m", "A[vi, vl]", "B[vl, vj]"), wide_vectors);
   std::vector<std::string> parallel;
   for_each_stmt(scheduled.prim_func("f")->body, [&](const Stmt& stmt) {
     const auto* loop = stmt.as<For>();

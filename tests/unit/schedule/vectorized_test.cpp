@@ -101,7 +101,8 @@ TEST_CASE("vectorized: a condition that holds for the first lanes, around a stor
                     "        for j in range(8):\n            D[j] = T.float32(0)\n"
                     "        for i in T.vectorized(T.int64(8)):\n            ") +
             lines + "\n");
-    for (std::int64_t m = 3; m <= 20; ++m) {
+    // Of no elements no lane runs, and nothing is read.
+    for (std::int64_t m = 0; m <= 20; m += m == 0 ? 3 : 1) {
       for (const std::int64_t k : {0, 1, 4}) {
         INFO(m << " " << k);
         Tensor a = Tensor::empty(DType::Float32, {2, m}), b = Tensor::empty(DType::Float32, {2, 8});
