@@ -9,7 +9,7 @@ using namespace relish::test;
 
 namespace {
 
-// Sums over l < k of left * right for i < n, j < m; many_sizes and factors as they are written.
+// Sums over l < k of left * right for i < n, j < m; sizes and factors as they are written.
 ModulePtr open_product(const std::string& n, const std::string& k, const std::string& m,
                        const std::string& left, const std::string& right, bool with_init = true) {
   const auto dims = [](const std::string& a, const std::string& b) { return "(" + a + ", " + b + ")"; };
@@ -61,7 +61,7 @@ constexpr Target wide_vectors{.vector_bytes = 64,
 
 }  // namespace
 
-TEST_CASE("open contraction: any many_sizes, factors in any order, compute the same") {
+TEST_CASE("open contraction: any sizes, factors in any order, compute the same") {
   const bool left_turned = GENERATE(false, true), right_turned = GENERATE(false, true);
   const ModulePtr module = open_product("n", "k", "m", left_turned ? "A[vl, vi]" : "A[vi, vl]",
                                         right_turned ? "B[vj, vl]" : "B[vl, vj]");
