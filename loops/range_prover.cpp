@@ -44,12 +44,18 @@ void RangeProver::enter_loop(const ScalarVar& var, const Scalar& begin, const Sc
   if (loops_.empty()) opaques_before_ = opaques_.size();
   const Polynomial first = polynomial(begin);
   const Polynomial count = polynomial(extent);
-  loops_.push_back({var, {first, first + count - Polynomial(1)}, count, place_});
+  loops_.push_back({var, {first, first + count - Polynomial(1)}, count, place_, facts_.size()});
+  // A loop that runs so many rounds of a part has something to divide into parts.
+  const auto* quotient = extent.as<Binary>();
+  const auto part = quotient && quotient->op == BinaryOp::FloorDiv ? quotient->b.as_int() : std::nullopt;
+  if (part && *part > 0 && is_index_dtype(extent.dtype()))
+    facts_.push_back(polynomial(quotient->a) - Polynomial(*part));
   place_ = proved_.next(place_, Proved::Step::Loop, var.id(), begin, extent);
 }
 
 void RangeProver::leave_loop() {
   place_ = loops_.back().outside;
+  facts_.resize(loops_.back().facts);
   loops_.pop_back();
   // What stood for terms inside the nest is not asked for behind it.
   if (loops_.empty()) opaques_.resize(opaques_before_);

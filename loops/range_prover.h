@@ -76,6 +76,7 @@ class RangeProver {
     Range range;
     Polynomial extent;
     Proved::Place outside;
+    std::size_t facts;  // before
   };
   std::vector<Loop> loops_;
   bool has_choices_ = false;

@@ -179,7 +179,9 @@ class FirstStore {
         if (const auto split = rest.split(loop->var.id())) rest = split->rest;
     std::vector<std::size_t> found;
     Polynomial size(1);
-    bool plain = true;  // the product of two negative extents is positive
+    int open = 0;  // loops without a number: the product of two negative extents is positive
+    bool cut = false;
+    Scalar all;  // the product of the extents, of loops that are not cut
     while (!rest.is_zero()) {
       std::size_t next = loops_.size();
       for (std::size_t i = 0; i < loops_.size() && next == loops_.size(); ++i) {
@@ -191,22 +193,25 @@ class FirstStore {
         return std::nullopt;
       found.push_back(next);
       rest = rest - size * Polynomial::of(loops_[next]->var.id());
-      if (const auto cut = cut_by_rounds(*loops_[next])) {
-        found.push_back(cut->round);
-        rest = rest - size * Polynomial(cut->part) * Polynomial::of(loops_[cut->round]->var.id());
-        size = size * cut->all;
+      if (const auto chunks = cut_by_rounds(*loops_[next])) {
+        cut = true;
+        found.push_back(chunks->round);
+        rest = rest - size * Polynomial(chunks->part) * Polynomial::of(loops_[chunks->round]->var.id());
+        size = size * chunks->all;
         continue;
       }
-      plain = plain && loops_[next]->extent.as_int().value_or(0) > 0;
-      size = size * prover_.polynomial(loops_[next]->extent);
+      const Scalar& extent = loops_[next]->extent;
+      open += extent.as_int().value_or(0) > 0 ? 0 : 1;
+      all = all.defined() ? extent * all : extent;
+      size = size * prover_.polynomial(extent);
     }
+    if (open > 1) return std::nullopt;
     if (!(size - prover_.polynomial(dim)).is_zero()) {
-      if (!hidden_) return std::nullopt;
       const auto literal = size.constant();
-      if (found.size() != 1 && !(plain && literal)) return std::nullopt;
-      end = found.size() == 1 ? loops_[found.front()]->extent : int_literal(dim.dtype(), *literal);
+      if (!hidden_ || (!literal && (cut || !all.defined()))) return std::nullopt;
+      end = literal ? int_literal(dim.dtype(), *literal) : all;
     }
-    return plain || found.size() == 1 ? std::optional(found) : std::nullopt;
+    return found;
   }
 
   // Each index counts loops over the whole dimension, or is the one place of a dimension of one; the other

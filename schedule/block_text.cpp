@@ -15,7 +15,9 @@ Stmt BlockText::in_loops(const std::vector<BlockLoop>& loops, Stmt body) const {
 }
 
 Scalar BlockText::iteration(const Blocked& blocks, const Scalar& round, const Scalar& inside) const {
-  return round.defined() ? round * number(blocks.chunk) + inside : inside;
+  if (!round.defined()) return inside;
+  const Scalar first = times(round, blocks.chunk);
+  return inside.as_int() == 0 ? first : first + inside;
 }
 Scalar BlockText::length(const Blocked& blocks, const Scalar& round) const {
   const std::int64_t extent = extent_of(blocks.cut);
@@ -42,7 +44,7 @@ Scalar BlockText::tiles_in(const Blocked& blocks, const Scalar& round, std::int6
 Scalar BlockText::tiles_with_elements(const Blocked& blocks, const Scalar& round,
                                       std::int64_t elements) const {
   const std::int64_t all = rounds_of(blocks.size(), elements);
-  if (blocks.even()) return number(all);
+  if (blocks.even() || all == 1) return number(all);  // no block is without elements
   if (blocks.in_whole_tiles(elements))
     return min(number(all), number(extent_of(blocks.cut) / elements) - round * number(all));
   return min(number(all), floor_div(elements_in(blocks, round) + number(elements - 1), number(elements)));

@@ -10,6 +10,7 @@
 #include "schedule/contraction_blocks.h"
 #include "schedule/contraction_shapes.h"
 #include "schedule/contraction_sides.h"
+#include "schedule/open_contraction.h"
 
 namespace relish {
 namespace {
@@ -283,6 +284,7 @@ std::optional<Contracted> contract(const Stmt& stmt, RangeProver& prover, const 
   else if (Contraction turned = exchanged(contraction, prover);
            takes_less_exchanged(contraction, turned, target))
     contraction = std::move(turned);
+  if (const auto open = open_contraction(contraction, target)) return Contracted{*open, {}};
   Contracted result{blocks_of(contraction, target), {}};
   if (const auto& extent = groups->left.front()->loop->extent; groups->left.size() == 1 && !extent.as_int())
     result.few = extent < int_literal(extent.dtype(), few_rows);

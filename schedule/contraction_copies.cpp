@@ -36,19 +36,21 @@ Stmt copied(ContractionScope& scope, const Panel& panel, const Scalar& factor, c
   const bool repeats = along_terms && blocks.known() && blocks.inside.empty();
   if (panel.order() == PanelOrder::ByTile) {
     const ScalarVar tile = scope.variable("tile"), inside = scope.variable("inside");
-    const Scalar elements =
-        repeats ? scope.number(size) : scope.elements_of_tile(blocks, round, use(tile), size);
+    const Scalar elements = scope.elements_of_tile(blocks, round, use(tile), size);
     const auto* loaded = factor.as<Load>();
-    const bool as_vector =
-        !along_terms && loaded && loaded->buffer->dtype() == scope.dtype && elements.as_int();
+    const bool as_vector = !along_terms && loaded && loaded->buffer->dtype() == scope.dtype;
+    // Tiles that end behind the last element are whole too, with zeros there: by masks, where vectors copy.
+    const bool ragged = !repeats && !elements.as_int();
     element.loops = {{tile, repeats ? scope.number(all) : scope.tiles_with_elements(blocks, round, size)},
-                     {inside, elements, as_vector ? LoopKind::Vectorized : LoopKind::Serial}};
+                     {inside, repeats || ragged ? scope.number(size) : elements,
+                      as_vector ? LoopKind::Vectorized : LoopKind::Serial}};
     place = {{}, use(tile), use(inside)};
     const Scalar at = use(tile) * scope.number(size) + use(inside);
     if (repeats)
       stands_at(at);
     else
       let_stand_for(scope.values, blocks.cut, scope.iteration(blocks, round, at));
+    if (ragged) behind = scope.iteration(blocks, round, at) < blocks.cut->loop->extent;
   } else if (repeats && !blocks.even_in_tiles(size)) {
     const ScalarVar row = scope.variable(blocks.cut->loop->var.name());
     element.loops = {{row, scope.number(all * size)}};

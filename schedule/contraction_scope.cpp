@@ -2,6 +2,7 @@
 #include "schedule/contraction_scope.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "loops/digits.h"
 
@@ -17,9 +18,12 @@ void stand_at(ScalarMap& values, const BlockText& text, const Blocked& blocks, c
 }  // namespace
 
 ContractionScope::ContractionScope(const Contraction& written, const Target& target)
+    : ContractionScope(written, shapes_of(written, target)) {}
+
+ContractionScope::ContractionScope(const Contraction& written, ContractionShapes sizes)
     : BlockText(written.nest->axes.front().loop->var.dtype(), written.nest->store_stmt->span),
       contraction(written),
-      shapes(shapes_of(written, target)),
+      shapes(std::move(sizes)),
       dtype(written.nest->store->buffer.dtype()) {}
 
 Scalar ContractionScope::part() const {

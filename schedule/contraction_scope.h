@@ -23,6 +23,7 @@ struct BlockPlaces {
 
 struct ContractionScope : BlockText {
   ContractionScope(const Contraction& written, const Target& target);
+  ContractionScope(const Contraction& written, ContractionShapes sizes);
 
   const Contraction& contraction;
   const ContractionShapes shapes;

@@ -16,6 +16,8 @@ constexpr std::int64_t most_of_block = 512;
 constexpr std::int64_t least_tall_blocks = 8;
 // Tiles of rows whose number only the run knows are chosen for so many: often it is a power of two.
 constexpr std::int64_t guessed_rows = 64;
+// Blocks of such rows, where all of the right factor stays in the private cache: several also of few rows.
+constexpr std::int64_t open_rows_of_block = 32;
 // A factor so many times smaller than the sums of a block is looked at instead of them.
 constexpr std::int64_t smaller_part = 4;
 
@@ -57,6 +59,25 @@ Blocked parts_of(const std::vector<const Axis*>& summed) {
     break;
   }
   return parts;
+}
+
+// The elements of axes together, as far as these are known; else more than any cache holds.
+std::int64_t elements_of_axes(const std::vector<const Axis*>& axes) {
+  std::int64_t all = 1;
+  for (const Axis* axis : axes)
+    if (__builtin_mul_overflow(all, extent_of(axis), &all)) return INT64_MAX / 4;
+  return std::min(all, INT64_MAX / 4);
+}
+
+// Rows of a block at most.
+std::int64_t most_rows_of_block(const Contraction& contraction, std::int64_t most, const Target& target,
+                                std::int64_t bytes) {
+  std::int64_t right = 0;
+  const bool fits = !__builtin_mul_overflow(elements_of_axes(contraction.columns),
+                                            elements_of_axes(contraction.summed), &right) &&
+                    right <= target.private_cache_bytes * 3 / 4 / bytes;
+  const bool open = contraction.rows.size() == 1 && !is_known(contraction.rows.front());
+  return open && fits ? open_rows_of_block : most * 3 / 4;
 }
 
 // Whether a sum has one part, and the blocks' sums can be the result itself where tiles are whole.
@@ -453,7 +474,7 @@ ContractionShapes shapes_of(const Contraction& contraction, const Target& target
       std::clamp<std::int64_t>(target.private_cache_bytes / (4 * terms_in_part * bytes), 8, most_of_block);
   ContractionShapes shapes;
   Blocked &rows = shapes.rows, &columns = shapes.columns;
-  rows = blocked(contraction.rows, most * 3 / 4);
+  rows = blocked(contraction.rows, most_rows_of_block(contraction, most, target, bytes));
   columns = blocked(contraction.columns, most);
   // Every block of rows reads all columns: of many rows, blocks are larger ones, so that a panel that no
   // private cache holds comes from memory less often. Half of the cache has the rows, the rest fewer columns

@@ -2,6 +2,7 @@
 // it; then the outermost loops that may run on several threads are marked.
 #include "schedule/schedule.h"
 
+#include "ir/rewriting/rewrite.h"
 #include "ir/verify/verify.h"
 #include "loops/iterations.h"
 #include "loops/primitives.h"
@@ -10,6 +11,7 @@
 #include "schedule/contraction.h"
 #include "schedule/epilogue.h"
 #include "schedule/in_rows.h"
+#include "schedule/joined_inits.h"
 #include "schedule/movement.h"
 #include "schedule/remainders.h"
 #include "schedule/unread_buffers.h"
@@ -104,11 +106,23 @@ class Scheduler {
     return inner || copy.kind != kind ? remade(stmt, std::move(copy)) : stmt;
   }
 
+  // Whether a loop inside is marked to run on several threads, and does enough for that: whoever marked it
+  // knows that the loops around it have too few iterations.
+  static bool has_parallel_inside(const Stmt& body) {
+    bool found = false;
+    for_each_stmt(body, [&](const Stmt& stmt) {
+      const auto* loop = stmt.as<For>();
+      if (found || !loop || loop->kind != LoopKind::Parallel) return;
+      found = constant_work(stmt).value_or(least_parallel_work) >= least_parallel_work;
+    });
+    return found;
+  }
+
   bool runs_parallel(const Stmt& stmt) {
     const For& loop = *stmt.as<For>();
     if (in_parallel_ || has_views_ || unrolls(loop)) return false;
     if (has_own_jump(loop.body, true) || has_return(loop.body)) return false;
-    if (loop.extent.as_int().value_or(2) <= 1) return false;
+    if (loop.extent.as_int().value_or(2) <= 1 || has_parallel_inside(loop.body)) return false;
     if (const auto work = constant_work(stmt); work && *work < least_parallel_work) return false;
     return independent_iterations(loop, prover_);
   }
@@ -125,7 +139,7 @@ class Scheduler {
 PrimFuncPtr schedule(const PrimFuncPtr& written, const Target& target) {
   if (!written->body.defined()) return written;
   Accumulators accumulators;
-  const PrimFuncPtr function = with_epilogues(written, target, accumulators);
+  const PrimFuncPtr function = with_epilogues(with_joined_inits(written, target), target, accumulators);
   const Stmt body = Scheduler(*function, target, std::move(accumulators)).statement(function->body);
   if (body.same_as(function->body)) return without_unread_buffers(function);
   auto scheduled = std::make_shared<PrimFunc>(*function);

@@ -110,6 +110,7 @@ Machine::Machine() {
     if (text == "fma") traits_.fma = feature.second;
     if (text == "f16c") traits_.f16c = feature.second;
     if (text == "avx512vl") traits_.masked_memory = feature.second;
+    if (text == "avx2") traits_.masked_loads = feature.second;
   }
   // Of a processor whose clock may fall with its widest vectors LLVM uses half of them: right for programs
   // that use few. Loops over tensors use nothing else, and sum up to twice as much by whole ones.

@@ -18,6 +18,7 @@ struct TargetTraits {
   bool fma = false;            // fused multiply-add in hardware
   bool f16c = false;           // float16 conversions in hardware
   bool masked_memory = false;  // loads and stores under a mask at full speed
+  bool masked_loads = false;   // the same of loads alone
 };
 
 class RuntimeCalls {

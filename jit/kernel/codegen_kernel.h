@@ -38,6 +38,7 @@ class KernelEmitter : private VectorEmitter {
   void unreachable_from_here();
   void block(const BlockStmt& block, Span span);
   void store(const Store& store, Span span);
+  static bool lasts(const Scalar& condition, const Stmt& stmt);
   void if_stmt(const IfStmt& node);
   void allocate(const Buffer& buffer, bool clear);
   void view(const BufferView& view, Span span);

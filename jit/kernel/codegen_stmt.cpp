@@ -9,6 +9,7 @@
 #include "ir/rewriting/rewrite.h"
 #include "jit/kernel/codegen_kernel.h"
 #include "jit/kernel/local_buffers.h"
+#include "loops/accesses.h"
 #include "loops/work.h"
 #include "loops/written_first.h"
 
@@ -329,6 +330,20 @@ void KernelEmitter::block(const BlockStmt& block, Span span) {
   leave_scope(scalars, buffers);
 }
 
+// Whether the condition, where it holds, does so until the statement ends.
+bool KernelEmitter::lasts(const Scalar& condition, const Stmt& stmt) {
+  std::vector<Access> loads;
+  collect_loads(condition, loads);
+  std::vector<ScalarVar> vars;
+  collect_vars(condition, vars);
+  bool lasts = loads.empty();
+  for_each_stmt(stmt, [&](const Stmt& part) {
+    const auto* assigned = part.as<AssignScalar>();
+    lasts = lasts && !(assigned && std::find(vars.begin(), vars.end(), assigned->var) != vars.end());
+  });
+  return lasts;
+}
+
 void KernelEmitter::if_stmt(const IfStmt& node) {
   auto& context = builder_.getContext();
   auto* taken = llvm::BasicBlock::Create(context, "", frame_.function);
@@ -342,7 +357,13 @@ void KernelEmitter::if_stmt(const IfStmt& node) {
     leave_scope(scalars, buffers);
     builder_.CreateBr(done);
   };
-  branch(taken, node.then_body);
+  if (lasts(node.condition, node.then_body)) {
+    const std::size_t facts = prover_.assume(node.condition);
+    branch(taken, node.then_body);
+    prover_.forget(facts);
+  } else {
+    branch(taken, node.then_body);
+  }
   if (node.else_body.defined()) branch(other, node.else_body);
   builder_.SetInsertPoint(done);
 }

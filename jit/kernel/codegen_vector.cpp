@@ -27,6 +27,12 @@ bool has_halves(const Scalar& value) {
   return found;
 }
 
+bool loads_something(const Scalar& value) {
+  std::vector<Access> loads;
+  collect_loads(value, loads);
+  return !loads.empty();
+}
+
 }  // namespace
 
 bool VectorEmitter::moves(const Scalar& value, const Lanes& lanes) {
@@ -51,10 +57,11 @@ bool VectorEmitter::fits(const For& loop, const Store& store) {
 
 bool VectorEmitter::vector_loop(const For& loop, Span span) {
   const auto count = loop.extent.as_int();
-  const auto body = loop.kind == LoopKind::Vectorized ? lines_of(loop.body) : std::nullopt;
-  if (!body || loop.step.defined() || !count || *count < 2 || *count > most_lanes ||
-      !independent_iterations(loop, prover_))
+  if (loop.kind != LoopKind::Vectorized || loop.step.defined() || !count || *count < 2 || *count > most_lanes)
     return false;
+  if (const auto* guarded = loop.body.as<IfStmt>()) return masked_loop(loop, *guarded, span);
+  const auto body = lines_of(loop.body);
+  if (!body || !independent_iterations(loop, prover_)) return false;
   prover_.enter_loop(loop.var, loop.begin, loop.extent);
   const bool taken =
       (body->size() == 1 || all_in_lanes(*body)) &&
@@ -64,13 +71,88 @@ bool VectorEmitter::vector_loop(const For& loop, Span span) {
       });
   if (taken) {
     Lanes lanes{loop, index(loop.begin), static_cast<unsigned>(*count)};
-    for (const Stmt& line : *body) {
-      if (const auto* store = line.as<Store>())
-        store_lanes(*store, body->size() == 1 ? span : line->span, lanes);
-      else
-        lanes.names[line.as<DefineScalar>()->var.id()] = vector(line.as<DefineScalar>()->value, lanes);
-    }
+    emit_lines(*body, lanes, span);
   }
+  prover_.leave_loop();
+  return taken;
+}
+
+void VectorEmitter::emit_lines(const std::vector<Stmt>& lines, Lanes& lanes, Span span) {
+  for (const Stmt& line : lines) {
+    if (const auto* store = line.as<Store>())
+      store_lanes(*store, lines.size() == 1 ? span : line->span, lanes);
+    else
+      lanes.names[line.as<DefineScalar>()->var.id()] = vector(line.as<DefineScalar>()->value, lanes);
+  }
+}
+
+// Whether the condition compares a number that counts with the loop with one that stays: it holds for the
+// first iterations, all or none.
+bool VectorEmitter::is_prefix(const Scalar& condition, const For& loop) {
+  const auto* compared = condition.as<Compare>();
+  if (!compared || compared->op != CompareOp::Lt || compared->a.dtype() != DType::Int64 ||
+      may_fault(condition, prover_) || loads_something(condition))
+    return false;
+  const auto stride = prover_.stride(compared->a, loop.var);
+  return stride && stride->constant() == 1 && !prover_.depends_on(compared->b, loop.var);
+}
+
+// The lanes for which it holds.
+llvm::Value* VectorEmitter::prefix_mask(const Scalar& condition, const Lanes& lanes) {
+  const auto* compared = condition.as<Compare>();
+  const std::size_t scalars = frame_.scalar_order.size(), buffers = frame_.buffer_order.size();
+  define(lanes.loop.var, {nullptr, lanes.begin, nullptr});
+  llvm::Value* left = builder_.CreateSub(index(compared->b), index(compared->a));
+  leave_scope(scalars, buffers);
+  left = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, left, int64(lanes.count));
+  left = builder_.CreateTrunc(builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, left, int64(0)),
+                              builder_.getInt32Ty());
+  std::vector<llvm::Constant*> places;
+  for (unsigned lane = 0; lane < lanes.count; ++lane) places.push_back(builder_.getInt32(lane));
+  return builder_.CreateICmpSLT(llvm::ConstantVector::get(places),
+                                builder_.CreateVectorSplat(lanes.count, left));
+}
+
+// Whether each load has its elements side by side, or one for all lanes, which then may be loaded also when
+// none of them runs.
+bool VectorEmitter::loads_in_lanes(const Scalar& value, const For& loop) {
+  std::vector<Access> loads;
+  collect_loads(value, loads);
+  return std::all_of(loads.begin(), loads.end(), [&](const Access& load) {
+    const auto slot = frame_.buffers.find(load.buffer->id());
+    if (slot == frame_.buffers.end() || !slot->second.strides.empty()) return false;
+    const Pace pace = pace_of(*load.buffer, *load.indices, loop.var, prover_);
+    return pace == Pace::Along ||
+           (pace == Pace::Still && !may_fault(relish::load(*load.buffer, *load.indices), prover_));
+  });
+}
+
+// A loop of which the first iterations, or none, run the body.
+bool VectorEmitter::masked_loop(const For& loop, const IfStmt& guarded, Span span) {
+  const auto body = guarded.else_body.defined() ? std::nullopt : lines_of(guarded.then_body);
+  if (!target_.masked_memory || !body || !is_prefix(guarded.condition, loop) || !all_in_lanes(*body) ||
+      !independent_iterations(loop, prover_))
+    return false;
+  prover_.enter_loop(loop.var, loop.begin, loop.extent);
+  const auto value_of = [](const Stmt& line) {
+    const auto* store = line.as<Store>();
+    return store ? store->value : line.as<DefineScalar>()->value;
+  };
+  const bool in_lanes = std::all_of(body->begin(), body->end(),
+                                    [&](const Stmt& line) { return loads_in_lanes(value_of(line), loop); });
+  const std::size_t facts = prover_.assume(guarded.condition);
+  const bool taken = in_lanes && std::all_of(body->begin(), body->end(), [&](const Stmt& line) {
+                       const auto* store = line.as<Store>();
+                       return store ? fits(loop, *store) : !may_fault(value_of(line), prover_);
+                     });
+  if (taken) {
+    Lanes lanes{loop, index(loop.begin), static_cast<unsigned>(*loop.extent.as_int())};
+    lanes.mask = prefix_mask(guarded.condition, lanes);
+    lanes.condition = guarded.condition;
+    lanes.facts = facts;
+    emit_lines(*body, lanes, span);
+  }
+  prover_.forget(facts);
   prover_.leave_loop();
   return taken;
 }
@@ -81,8 +163,11 @@ void VectorEmitter::store_lanes(const Store& store, Span span, const Lanes& lane
   llvm::Value* value = update ? vector_update(store, *update, lanes) : vector(store.value, lanes);
   define(lanes.loop.var, {nullptr, lanes.begin, nullptr});
   llvm::Value* address = element_address(store.buffer, store.indices, span);
-  builder_.CreateAlignedStore(value, address,
-                              llvm::Align(static_cast<std::uint64_t>(size_of(store.buffer.dtype()))));
+  const llvm::Align align(static_cast<std::uint64_t>(size_of(store.buffer.dtype())));
+  if (lanes.mask)
+    builder_.CreateMaskedStore(value, address, align, lanes.mask);
+  else
+    builder_.CreateAlignedStore(value, address, align);
   leave_scope(scalars, buffers);
 }
 
@@ -116,12 +201,46 @@ llvm::Value* VectorEmitter::vector_load(const Load& load, Span span, const Lanes
   const bool compact = has_lanes(dtype) && slot != frame_.buffers.end() && slot->second.strides.empty();
   const std::int64_t step = compact ? step_of(load, lanes) : 0;
   if (step == 0) return lane_by_lane(relish::load(*load.buffer, load.indices, span), lanes);
+  if (lanes.mask && step == 1 && !in_range_in_all_lanes(load, lanes))
+    return masked_load(load, span, lanes, lanes.mask, nullptr);
   const std::size_t scalars = frame_.scalar_order.size(), buffers = frame_.buffer_order.size();
   define(lanes.loop.var, {nullptr, lanes.begin, nullptr});
   llvm::Value* address = element_address(*load.buffer, load.indices, span);
   leave_scope(scalars, buffers);
   return strided_load(memory_type(dtype), address, step, lanes.count,
                       llvm::Align(static_cast<std::uint64_t>(size_of(dtype))));
+}
+
+// Whether the lanes that do not run the body may load too.
+bool VectorEmitter::in_range_in_all_lanes(const Load& load, const Lanes& lanes) {
+  prover_.forget(lanes.facts);
+  const bool all = !may_fault(relish::load(*load.buffer, load.indices), prover_);
+  prover_.assume(lanes.condition);
+  return all;
+}
+
+// Elements side by side, of the lanes of the mask; `otherwise`: the others, null when nobody asks.
+llvm::Value* VectorEmitter::masked_load(const Load& load, Span span, const Lanes& lanes, llvm::Value* mask,
+                                        llvm::Value* otherwise) {
+  const DType dtype = load.buffer->dtype();
+  const std::size_t scalars = frame_.scalar_order.size(), buffers = frame_.buffer_order.size();
+  define(lanes.loop.var, {nullptr, lanes.begin, nullptr});
+  llvm::Value* address = element_address(*load.buffer, load.indices, span);
+  leave_scope(scalars, buffers);
+  auto* type = llvm::FixedVectorType::get(memory_type(dtype), lanes.count);
+  return builder_.CreateMaskedLoad(type, address, llvm::Align(static_cast<std::uint64_t>(size_of(dtype))),
+                                   mask, otherwise);
+}
+
+// Whether the choice loads elements side by side for the first lanes, and stays the same for the others.
+bool VectorEmitter::loads_under_mask(const Select& node, const Lanes& lanes) {
+  const auto* loaded = node.a.as<Load>();
+  if (!target_.masked_loads || !node.lazy || !loaded || lanes.mask || !has_lanes(loaded->buffer->dtype()) ||
+      !is_prefix(node.condition, lanes.loop) || moves(node.b, lanes))
+    return false;
+  const auto slot = frame_.buffers.find(loaded->buffer->id());
+  return slot != frame_.buffers.end() && slot->second.strides.empty() &&
+         pace_of(*loaded->buffer, loaded->indices, lanes.loop.var, prover_) == Pace::Along;
 }
 
 // By how many elements the lanes of a load are apart: 1, or a few; 0 of every other load.
@@ -183,6 +302,14 @@ llvm::Value* VectorEmitter::vector_choice(const Select& node, const Lanes& lanes
     llvm::Value* a = vector(extreme->a, lanes);
     llvm::Value* b = vector(extreme->b, lanes);
     return extreme->largest ? builder_.CreateMaximum(a, b) : builder_.CreateMinimum(a, b);
+  }
+  if (loads_under_mask(node, lanes)) {
+    llvm::Value* mask = prefix_mask(node.condition, lanes);
+    llvm::Value* otherwise = vector(node.b, lanes);
+    const std::size_t facts = prover_.assume(node.condition);
+    llvm::Value* loaded = masked_load(*node.a.as<Load>(), node.a.span(), lanes, mask, otherwise);
+    prover_.forget(facts);
+    return loaded;
   }
   const bool both = (cheap_and_safe(node.a) && cheap_and_safe(node.b)) ||
                     (!node.lazy && computed_in_lanes(node.a) && computed_in_lanes(node.b));

@@ -45,6 +45,13 @@ TEST_CASE("range prover: what a split of a symbolic loop makes") {
   const char* rounds = "        for k, u in T.grid(n // 4, 4): ";
   CHECK(in_range(rounds, "k * 4 + u"));
   CHECK_FALSE(in_range(rounds, "k * 4 + u + 1"));
+  // A loop that runs has something to divide.
+  CHECK(in_range("        for k in range((n + 31) // 32): ", "n - 1"));
+  CHECK(in_range(rounds, "n - 4"));
+  CHECK_FALSE(in_range(rounds, "n - 5"));
+  CHECK(in_range(rounds, "3"));
+  CHECK_FALSE(in_range(rounds, "4"));
+  CHECK_FALSE(in_range("        for k in range((n + 32) // 32): ", "n - 1"));
   const char* rest = "        for u in range(n - n // 4 * 4): ";
   CHECK(in_range(rest, "n // 4 * 4 + u"));
   CHECK_FALSE(in_range(rest, "n // 4 * 4 + u + 1"));

@@ -55,6 +55,16 @@ TEST_CASE("written first: of a buffer that nobody else sees the elements that ar
   CHECK(reads_written(part, read("i, j in T.grid(4, 5)", "i, j")));
   CHECK(reads_written(part, read("i, j in T.grid(2, 2)", "i + 2, j * 2 + 1")));
   CHECK(reads_written(part, read("i, j in T.grid(4, 5)", "i, j") + read("j in range(5)", "3, 4 - j")));
+  // Of a dimension that several loops count one may be of any length.
+  const std::string pairs =
+      "            for i, j, l in T.grid(4, n, 2):\n                held[i, j * 2 + l] = T.float32(0)\n";
+  CHECK(reads_written(pairs, read("i, j in T.grid(4, n)", "i, j * 2 + 1")));
+  CHECK(reads_written(pairs, read("i, j in T.grid(4, n * 2)", "i, j")));
+  CHECK_FALSE(reads_written(pairs, read("i, j in T.grid(4, n * 2 + 1)", "i, j")));
+  CHECK_FALSE(reads_written(pairs, read("i, j in T.grid(4, n)", "i, j * 2 + 2")));
+  CHECK_FALSE(reads_written(
+      "            for i, j, l in T.grid(4, n, n):\n                held[i, j * n + l] = T.float32(0)\n",
+      read("i, j in T.grid(4, n * n)", "i, j")));
   CHECK_FALSE(reads_written(part, read("i, j in T.grid(4, 6)", "i, j")));
   CHECK_FALSE(reads_written(part, read("i, j in T.grid(4, 5)", "i, j + 1")));
   CHECK_FALSE(reads_written(part, read("i, j in T.grid(4, 5)", "i, j") + read("j in range(6)", "3, j")));

@@ -71,8 +71,8 @@ TEST_CASE("schedule: a product of any sizes computes the same") {
 }
 
 TEST_CASE("schedule: rows run on several threads where that is worth it") {
-  // Of many rows in blocks, and of few as they are.
-  CHECK(loops_of_kind(schedule(*product("n", "k", "m")), LoopKind::Parallel) == 2);
+  // Of few rows, of few columns, and of many of both their copies and the blocks.
+  CHECK(loops_of_kind(schedule(*product("n", "k", "m")), LoopKind::Parallel) == 4);
   CHECK(loops_of_kind(schedule(*product("64", "64", "64")), LoopKind::Parallel) == 1);
   CHECK(loops_of_kind(schedule(*product("8", "8", "8")), LoopKind::Parallel) == 0);
 }

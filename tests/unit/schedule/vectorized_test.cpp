@@ -75,3 +75,49 @@ TEST_CASE("vectorized: iterations that meet by remainders and extremes are refus
     CHECK_THROWS_AS(read_module("test.relish", text), Failure);
   }
 }
+
+TEST_CASE("vectorized: a condition that holds for the first lanes, around a store or of what is loaded") {
+  for (
+      const char* lines :
+      {"if i + k < m:\n                C[i + k] = A[0, i + k] + C[i + k]",
+       "if i + k < m:\n                C[i + k] = A[0, i + k] * B[1, i] + A[1, 2]",
+       "if i < m - k:\n                x: T.let[T.float32] = A[1, i + k]\n                C[i + k] = x * x - C[i + k]",
+       "D[i] = T.if_then_else(i + k < m, A[0, i + k], T.float32(-1)) + B[0, i]",
+       "D[i] = B[0, i] * T.if_then_else(i + k < m, C[i + k], B[1, 3])",
+       // What is no such condition, or reads beside it.
+       "if i < m and k < m:\n                C[i] = A[0, i]",
+       "if i + k <= m - 1:\n                C[i + k] = A[0, i + k]",
+       "if m - 1 - i >= 0:\n                C[m - 1 - i] = A[0, i]",
+       "if i < m:\n                C[i] = A[1, m - 1]",
+       "D[i] = T.if_then_else(i + k < m, A[0, m - 1 - i - k], T.float32(2))"}) {
+    INFO(lines);
+    const ModulePtr module = read_module(
+        "test.relish",
+        std::string("@I.ir_module\nclass M:\n    @T.prim_func\n    def f(a: T.handle, B: T.Buffer((2, 8), "
+                    "\"float32\"), c: T.handle, D: T.Buffer((8,), \"float32\"), k: T.int64):\n"
+                    "        m = T.int64()\n        A = T.match_buffer(a, (2, m), \"float32\")\n"
+                    "        C = T.match_buffer(c, (m,), \"float32\")\n"
+                    "        for j in range(m):\n            C[j] = A[1, j]\n"
+                    "        for j in range(8):\n            D[j] = T.float32(0)\n"
+                    "        for i in T.vectorized(T.int64(8)):\n            ") +
+            lines + "\n");
+    // Of no elements no lane runs, and nothing is read.
+    for (std::int64_t m = 0; m <= 20; m += m == 0 ? 3 : 1) {
+      for (const std::int64_t k : {0, 1, 4}) {
+        INFO(m << " " << k);
+        Tensor a = Tensor::empty(DType::Float32, {2, m}), b = Tensor::empty(DType::Float32, {2, 8});
+        for (std::int64_t i = 0; i < 2 * m; ++i) a.set_double(i, static_cast<double>(i * i % 11) + 1);
+        for (std::int64_t i = 0; i < 16; ++i) b.set_double(i, static_cast<double>(i % 3) / 4 + 0.5);
+        const std::vector<Value> args{Value(a), Value(b), Value(ScalarValue{DType::Int64, k})};
+        const Value wanted = make_interpreter()->call(module, "f", args);
+        const Value found = make_jit()->call(module, "f", args);
+        for (std::size_t out = 0; out < 2; ++out) {
+          const Tensor one = wanted.fields()[out].tensor(), other = found.fields()[out].tensor();
+          REQUIRE(one.size() == other.size());
+          for (std::int64_t i = 0; i < one.size(); ++i)
+            CHECK(other.get_double(i) == Approx(one.get_double(i)).epsilon(1e-6));
+        }
+      }
+    }
+  }
+}
