@@ -93,6 +93,7 @@ using InferFn = Type (*)(const CallView&);       // throws Failure(TypeError)
 using EvalFn = Value (*)(const EvalCall&);       // slow, obvious
 using LowerFn = PrimFunc (*)(const LowerCall&);  // parameters: tensor args in order, then results
 using VjpFn = std::vector<std::optional<Expr>> (*)(const VjpCall&);  // one per arg; absent: no gradient
+using PartsFn = Expr (*)(const VjpCall&);  // of the call; there is no cotangent, and no variable
 using AgreementFn = Agreement (*)(const CallView&);
 using TermsFn = std::int64_t (*)(const CallView&, const Type& result);
 
@@ -104,6 +105,9 @@ struct Op {
   EvalFn eval = nullptr;
   LowerFn lower = nullptr;
   VjpFn vjp = nullptr;
+  // The value by other operators, where its vjp would compute again what costs more than to keep it: the way
+  // there of a gradient has these instead, and their rules find it.
+  PartsFn parts = nullptr;
   std::string_view no_gradient = "";  // reason; required when there is no vjp
   // Floating parameters in which an operator with a vjp has no gradient all the same, for the reason
   // no_gradient: one through them is refused.

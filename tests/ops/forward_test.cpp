@@ -11,15 +11,6 @@
 namespace relish::testing {
 namespace {
 
-// Fixed numbers in [-1, 1].
-Tensor direction_like(const Tensor& x, std::size_t which) {
-  Tensor result = Tensor::empty(x.dtype(), x.shape());
-  for (std::int64_t i = 0; i < result.size(); ++i)
-    result.set_double(
-        i, static_cast<double>((i * 43 + static_cast<std::int64_t>(which) * 19 + 3) % 83) / 41.5 - 1);
-  return result;
-}
-
 double loss_along(const GradientCase& gradient, const std::vector<Tensor>& dots, double step) {
   std::vector<Value> at = gradient.inputs;
   for (std::size_t k = 0; k < dots.size(); ++k) {

@@ -148,4 +148,12 @@ std::vector<Tensor> GradientCase::partials(Evaluator& engine, const std::vector<
   return tensors;
 }
 
+Tensor direction_like(const Tensor& x, std::size_t which) {
+  Tensor result = Tensor::empty(x.dtype(), x.shape());
+  for (std::int64_t i = 0; i < result.size(); ++i)
+    result.set_double(
+        i, static_cast<double>((i * 43 + static_cast<std::int64_t>(which) * 19 + 3) % 83) / 41.5 - 1);
+  return result;
+}
+
 }  // namespace relish::testing

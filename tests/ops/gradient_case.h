@@ -31,4 +31,7 @@ GradientCase gradient_case(const OperatorCase& operator_case, std::vector<Tensor
 // The floating tensors of a result's type, in order: the type itself, or fields of the tuple.
 std::vector<Type> floating_results(const Type& type);
 
+// A direction for the input, the `which`-th one: fixed numbers in [-1, 1].
+Tensor direction_like(const Tensor& x, std::size_t which);
+
 }  // namespace relish::testing

@@ -10,7 +10,7 @@ namespace relish::testing {
 
 struct SecondCase {
   ModulePtr module;           // `slope(inputs…, weights…) -> sum of weights * partials`, and `slope_adjoint`
-  std::vector<Value> inputs;  // of both
+  std::vector<Value> inputs;  // of both; the weights are the last of them, one for each of `wrt`
   std::vector<std::size_t> wrt;
 };
 

@@ -79,8 +79,10 @@ void Forward::through_loop(const Loop& loop, const Binding& binding) {
     if (!job_.varied.contains(param.id()) || !has_floats(param.type())) continue;
     moving.push_back(i);
     // A tuple stands there as it is: a name for it right before the loop is one that reading leaves out.
-    made.initial.push_back(tangent_of(loop.initial[i], param.type()));
-    dots.emplace_back(builder_.fresh_name(param.name() + "_dot"), param.type(), false, span);
+    made.initial.push_back(
+        as_carried(tangent_of(loop.initial[i], param.type()), param.type(), param.name() + "_dot", builder_));
+    dots.emplace_back(builder_.fresh_name(param.name() + "_dot"),
+                      carried_type(made.initial.back(), param.type()), false, span);
     names.push_back(dots.back().name());
   }
   if (moving.empty()) return builder_.append(binding);
@@ -96,8 +98,12 @@ void Forward::through_loop(const Loop& loop, const Binding& binding) {
   for (std::size_t k = 0; k < moving.size(); ++k) seed(body.params[moving[k]], Expr(dots[k]));
   run(all_bindings(body.blocks), body.results);
   std::vector<Expr> results = body.results;
-  for (const std::size_t i : moving)
-    results.push_back(bound(tangent_of(body.results[i], body.params[i].type()), "lv"));
+  for (const std::size_t i : moving) {
+    const Var& param = body.params[i];
+    const Expr dot = tangent_of(body.results[i], param.type());
+    const Expr behind = as_carried(dot, param.type(), param.name() + "_dot", builder_);
+    results.push_back(bound(behind, "lv"));
+  }
   made.body = std::make_shared<const Region>(closed_region(builder_, std::move(results)));
   builder_.begin_block(false);
   builder_.set_origin(span);

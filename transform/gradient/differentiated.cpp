@@ -104,7 +104,10 @@ Expr DifferentiatedFunction::target(const std::vector<int>& path) const {
 
 Expr DifferentiatedFunction::scalar_target(const std::vector<int>& path) const {
   Expr found = field_at(path);
-  if (is_float_tensor(found.type()) && found.type().tensor()->rank == 0) return found;
+  const TensorType* tensor = found.type().tensor();
+  if (tensor && tensor->dtype && !is_float(*tensor->dtype))
+    return target(path);  // refused there: no loss helps
+  if (is_float_tensor(found.type()) && tensor->rank == 0) return found;
   fail(
       ErrorClass::Type, result_span(), "gradient.target",
       fmt::format("the target has type {}; expected a floating scalar R.Tensor((), ...): append a loss first",

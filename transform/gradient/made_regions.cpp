@@ -88,4 +88,17 @@ std::vector<Adjoint> by_result(const Adjoint& adjoint, std::size_t count) {
   return result;
 }
 
+Expr as_carried(const Expr& value, const Type& type, const std::string& name, FunctionBuilder& builder) {
+  if (same_type(join(value.type(), type), type)) return value;
+  Binding cast;
+  cast.kind = MatchCast{Var(builder.fresh_name(name), type, false, builder.origin()), value, type};
+  cast.span = builder.origin();
+  builder.append(cast);
+  return Expr(cast.var());
+}
+
+Type carried_type(const Expr& initial, const Type& type) {
+  return same_type(initial.type(), type) ? initial.type() : type;
+}
+
 }  // namespace relish

@@ -27,4 +27,10 @@ std::vector<Expr> replayed(const Cut& cut, const Region& back, VarMap& vars, con
 // The adjoints of what an if or a loop gives: of its one value, or by field.
 std::vector<Adjoint> by_result(const Adjoint& adjoint, std::size_t count);
 
+// The value as a loop carries it: what comes off a stack, and sums with that, may know less of their shape.
+Expr as_carried(const Expr& value, const Type& type, const std::string& name, FunctionBuilder& builder);
+
+// The type that reading gives to what a loop carries: the device is that of the value it begins with.
+Type carried_type(const Expr& initial, const Type& type);
+
 }  // namespace relish

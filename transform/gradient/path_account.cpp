@@ -15,13 +15,35 @@ void PathAccount::note(const Binding& binding, bool active, std::string rule) {
   line.active = active;
   if (active) line.rule = std::move(rule);
   lines_.push_back(std::move(line));
+  vars_.push_back({binding.var().id()});
+}
+
+void PathAccount::count_with(const Var& part, const Var& whole) {
+  const auto found = by_var_.find(whole.id());
+  if (found == by_var_.end() || !by_var_.try_emplace(part.id(), found->second).second) return;
+  vars_[found->second].push_back(part.id());
 }
 
 void PathAccount::keep(const Var& var, std::string how, std::optional<std::int64_t> bytes) {
-  const auto found = by_var_.find(var.id());
-  if (found == by_var_.end()) return;
-  lines_[found->second].kept = std::move(how);
-  lines_[found->second].bytes = bytes;
+  if (by_var_.contains(var.id())) kept_.insert_or_assign(var.id(), Kept{std::move(how), bytes});
+}
+
+GradientLine PathAccount::with_kept(std::size_t line) const {
+  GradientLine result = lines_[line];
+  for (const std::uint64_t id : vars_[line]) {
+    const auto found = kept_.find(id);
+    if (found == kept_.end()) continue;
+    const auto& [how, bytes] = found->second;
+    const bool first = result.kept.empty();
+    if (first) result.kept = how;
+    if (first)
+      result.bytes = bytes;
+    else if (result.bytes && bytes)
+      *result.bytes += *bytes;
+    else
+      result.bytes.reset();
+  }
+  return result;
 }
 
 void tell_taped(const Cut& cut, PathAccount& account) {
@@ -35,8 +57,8 @@ std::vector<GradientLine> PathAccount::lines() const {
     if (std::find(order.begin(), order.end(), line.function) == order.end()) order.push_back(line.function);
   std::vector<GradientLine> result;
   for (const std::string& function : order)
-    for (const GradientLine& line : lines_)
-      if (line.function == function) result.push_back(line);
+    for (std::size_t i = 0; i < lines_.size(); ++i)
+      if (lines_[i].function == function) result.push_back(with_kept(i));
   return result;
 }
 

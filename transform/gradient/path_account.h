@@ -23,14 +23,25 @@ class PathAccount {
   void note(const Binding& binding, bool active, std::string rule);
   // Of a binding that was noted: how its value is kept, and in how many bytes where that is known.
   void keep(const Var& var, std::string how, std::optional<std::int64_t> bytes);
+  // What is kept of `part` counts with the binding of `whole`, which was noted.
+  void count_with(const Var& part, const Var& whole);
 
   // Function by function, as they were come to.
   std::vector<GradientLine> lines() const;
 
  private:
   std::vector<std::string> functions_;
+  struct Kept {
+    std::string how;
+    std::optional<std::int64_t> bytes;
+  };
+  // The line with what is kept of its variables.
+  GradientLine with_kept(std::size_t line) const;
+
   std::vector<GradientLine> lines_;
+  std::vector<std::vector<std::uint64_t>> vars_;  // of each line: its own, and those of its parts
   std::unordered_map<std::uint64_t, std::size_t> by_var_;
+  std::unordered_map<std::uint64_t, Kept> kept_;
 };
 
 // Notes the binding, and those in branches that are computed again. `in_recursion`: of a function that

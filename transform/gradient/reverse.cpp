@@ -32,16 +32,32 @@ void Reverse::forward(const std::vector<Binding>& bindings, const std::vector<Ex
     on_path.insert(it->var().id());
     for (const Var& used : used_vars(it->value())) needed.insert(used.id());
   }
-  forward_ = bindings;
   for (const Binding& binding : bindings) {
     builder_.set_origin(binding.span);
     const bool passed = on_path.contains(binding.var().id());
     if (job_.account) note_path(job_, binding, passed, recursion_ != nullptr);
+    if (passed && append_parts(binding)) continue;
+    forward_.push_back(binding);
     const auto* call = passed ? binding.value().as<FunctionCall>() : nullptr;
     if (call && append_call(binding, *call)) continue;
     if (passed) open(binding);
     builder_.append(binding);
   }
+}
+
+// Of an operator whose rule would compute again what is dear.
+bool Reverse::append_parts(const Binding& binding) {
+  if (job_.written_for(binding.value())) return false;
+  const std::vector<Binding> parts = written_out(binding, builder_);
+  for (const Binding& part : parts) {
+    const Var& var = part.var();
+    job_.vary(part);
+    if (job_.again.contains(binding.var().id())) job_.again.insert(var.id());
+    if (job_.account) job_.account->count_with(var, binding.var());
+    forward_.push_back(part);
+    builder_.append(part);
+  }
+  return !parts.empty();
 }
 
 // A loop, and an if that tapes go through, stand as they are until the way back tells what they keep.

@@ -68,6 +68,7 @@ class Reverse {
   void open(const Binding& binding);
   Opened opened(const Region& region, std::vector<Var> own_tapes);
   bool append_call(const Binding& binding, const FunctionCall& call);
+  bool append_parts(const Binding& binding);
   void propagate(const Binding& binding, const Adjoint& adjoint);
   void through_operator(const OpCall& call, const Expr& value, const Var& output, const Adjoint& adjoint);
   void through_prim_call(const CallTir& call, const Var& output, const Adjoint& adjoint);

@@ -53,17 +53,6 @@ Expr leaf_at(const Expr& value, const std::vector<int>& path, FunctionBuilder& b
   return at;
 }
 
-// The value as what is carried has it: sums with what comes off a stack may know less of their shape.
-Expr as_carried(const Expr& value, const Var& param, FunctionBuilder& builder) {
-  if (same_type(join(value.type(), param.type()), param.type())) return value;
-  Binding cast;
-  cast.kind = MatchCast{Var(builder.fresh_name(param.name()), param.type(), false, builder.origin()), value,
-                        param.type()};
-  cast.span = builder.origin();
-  builder.append(cast);
-  return Expr(cast.var());
-}
-
 }  // namespace
 
 // The way there, with what it keeps.
@@ -231,8 +220,8 @@ void Reverse::through_loop(const Binding& binding, const Loop& loop, const Adjoi
     if (!is_leaf(first)) first = builder_.emit(first, "lv");
     for (const Var* var = first.as_var(); var && job_.aliases.contains(var->id()); var = first.as_var())
       first = job_.aliases.at(var->id());
-    way.initial.push_back(first);
-    way.params.emplace_back(builder_.fresh_name(name), type, false, span);
+    way.initial.push_back(as_carried(first, type, name, builder_));
+    way.params.emplace_back(builder_.fresh_name(name), carried_type(way.initial.back(), type), false, span);
   };
   for (const std::size_t i : moving) {
     const Var& param = body.params[i];
@@ -257,6 +246,9 @@ void Reverse::through_loop(const Binding& binding, const Loop& loop, const Adjoi
   if (!opened.tapes.empty())
     for (const Expr& tape : tapes) carry(tape, tape.type(), "tape");
 
+  const auto as_carried_by = [&](const Var& param, const Expr& value) {
+    return as_carried(value, param.type(), param.name(), builder_);
+  };
   builder_.begin_region(way.params);
   builder_.begin_block(false);
   inner.tapes.assign(way.params.begin() + static_cast<std::ptrdiff_t>(own), way.params.end());
@@ -270,12 +262,12 @@ void Reverse::through_loop(const Binding& binding, const Loop& loop, const Adjoi
   for (const std::size_t i : moving) {
     const Var& param = body.params[i];
     const Expr behind = bound(inner.as_expr(inner.of(param), param.type(), Expr(param)), "lv");
-    next.push_back(as_carried(behind, way.params[next.size()], builder_));
+    next.push_back(as_carried_by(way.params[next.size()], behind));
   }
   for (std::size_t k = 0; k < free.size(); ++k) {
     if (!by_rows[k]) inner.add(Expr(free[k]), inner.as_adjoint(Expr(way.params[moving.size() + k])));
     const Expr behind = bound(inner.as_expr(inner.of(free[k]), free[k].type(), Expr(free[k])), "lv");
-    next.push_back(as_carried(behind, way.params[next.size()], builder_));
+    next.push_back(as_carried_by(way.params[next.size()], behind));
   }
   next.insert(next.end(), inner.tapes.begin(), inner.tapes.end());
   builder_.end_block();

@@ -37,11 +37,12 @@ void require_free_params(const OpCall& call, Span span, const std::unordered_set
   }
 }
 
-// A rule may ask for what the types of its operands do not tell.
-std::vector<std::optional<Expr>> partials_of(const OpCall& call, const VjpCall& given) {
+// What `apply` gives. A rule may ask for what the types of its operands do not tell.
+template <class F>
+auto by_rule(const OpCall& call, const F& apply) {
   const auto told = [](const Expr& arg) { return fully_known(arg.type()); };
   try {
-    return call.op->vjp(given);
+    return apply();
   } catch (Failure& failure) {
     if (failure.error_class() == ErrorClass::Type && !std::all_of(call.args.begin(), call.args.end(), told))
       failure.note({},
@@ -117,7 +118,8 @@ std::vector<Partial> rule_partials(const OpCall& call, const Expr& value, const 
   scratch.begin_block(true);
   const CallView view{*call.op, call.args, call.attributes, value.span()};
   const Expr result_ref(result);
-  std::vector<std::optional<Expr>> rule = partials_of(call, VjpCall{view, result_ref, cotangent, scratch});
+  std::vector<std::optional<Expr>> rule =
+      by_rule(call, [&] { return call.op->vjp(VjpCall{view, result_ref, cotangent, scratch}); });
   RELISH_CHECK(rule.size() == call.args.size(), std::string(call.op->name));
   scratch.end_block();
   std::vector<Binding> steps = scratch.take_bindings();
@@ -153,6 +155,34 @@ std::vector<Partial> rule_partials(const OpCall& call, const Expr& value, const 
     }
   }
   return partials;
+}
+
+std::vector<Binding> written_out(const Binding& binding, FunctionBuilder& builder) {
+  const auto* call = binding.value().as<OpCall>();
+  if (!call || !call->op->parts) return {};
+  FunctionBuilder scratch;
+  scratch.set_origin(binding.span);
+  scratch.begin_block(true);
+  const CallView view{*call->op, call->args, call->attributes, binding.value().span()};
+  const Expr value = by_rule(*call, [&] { return call->op->parts(VjpCall{view, Expr(), Expr(), scratch}); });
+  scratch.end_block();
+  std::vector<Binding> result;
+  VarMap renamed;
+  for (Binding& step : scratch.take_bindings()) {
+    const Var old = step.var();
+    const Var var(builder.fresh_name(old.name()), old.type(), false, binding.span);
+    step.kind = VarBinding{var, substitute(step.value(), renamed)};
+    renamed.insert_or_assign(old.id(), Expr(var));
+    result.push_back(std::move(step));
+  }
+  Binding last = binding;
+  const Expr whole = substitute(value, renamed);
+  if (same_type(whole.type(), binding.var().type()))
+    last.kind = VarBinding{binding.var(), whole};
+  else
+    last.kind = MatchCast{binding.var(), whole, binding.var().type()};
+  result.push_back(std::move(last));
+  return result;
 }
 
 Expr call_of_written(const std::vector<Expr>& inputs, const FunctionPtr& written, const Var& output,

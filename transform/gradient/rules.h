@@ -24,6 +24,10 @@ void require_rule(const Binding& binding, const std::unordered_set<std::uint64_t
 std::vector<Partial> rule_partials(const OpCall& call, const Expr& value, const Var& result,
                                    const Expr& cotangent, FunctionBuilder& builder);
 
+// What stands for the binding of a call on the way there: the bindings of its operator's parts, the last of
+// which binds the same variable. Nothing where the operator has none.
+std::vector<Binding> written_out(const Binding& binding, FunctionBuilder& builder);
+
 // The call of a gradient that the user wrote: inputs, outputs and their cotangents go in. And what of it is
 // for input `i`.
 Expr call_of_written(const std::vector<Expr>& inputs, const FunctionPtr& written, const Var& output,

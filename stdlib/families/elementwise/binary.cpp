@@ -43,7 +43,10 @@ Tensor operand_value(const EvalCall& call, std::size_t i) {
 }
 
 GraphValue operand_tensor(const GraphValue& operand, const GraphValue& like) {
-  return operand.expr().type().tensor() ? operand : operand * constant_like(like, 1);
+  const TensorType* tensor = operand.expr().type().tensor();
+  if (!tensor) return operand * constant_like(like, 1);
+  if (tensor->dtype != DType::Bool) return operand;
+  return call_op("astype", {operand}, {{"dtype", *like.expr().type().tensor()->dtype}});
 }
 
 LoweredOperand::LoweredOperand(Lowering& lowering, std::size_t i) : lowering_(lowering) {

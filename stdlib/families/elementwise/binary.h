@@ -25,7 +25,8 @@ using elementwise::Result;
 BroadcastShape operand_shape(const CallView& call);
 // An operand's value; a scalar as a tensor of shape (1,).
 Tensor operand_value(const EvalCall& call, std::size_t i);
-// An operand of a gradient rule as a tensor: a scalar becomes the product with the constant 1 like `like`.
+// An operand of a gradient rule as a tensor of numbers: a scalar becomes the product with the constant 1 like
+// `like`, bools become numbers of its dtype.
 GraphValue operand_tensor(const GraphValue& operand, const GraphValue& like);
 // What went wrong at element `at` of a result of `shape`, as a fault of the call.
 Failure at_element(Failure failure, const CallView& call, const Shape& shape, std::int64_t at);

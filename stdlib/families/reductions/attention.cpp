@@ -95,24 +95,34 @@ std::optional<GraphValue> seen(const Mask& mask, const GraphValue& ahead) {
   return both(past, call_op("greater", {ahead, integer(-*mask.window, ahead.builder())}));
 }
 
-// With s = scale * q @ k^T + bias and w = softmax(s), both (batch, heads, queries, keys): dv = w^T @ g and ds
-// = w
-// * (gw - sum(w * gw)) with gw = g @ v^T. What is not seen has weight 0.
-Partials partials(const GradientRule& rule, const std::optional<GraphValue>& visible, bool with_bias) {
-  const std::vector<int> heads_first{0, 2, 1, 3}, heads_first_transposed{0, 2, 3, 1}, transposed{0, 1, 3, 2};
-  const GraphValue q = permuted(rule.argument(query), heads_first);
-  const GraphValue g = permuted(rule.cotangent(), heads_first);
-  q.leaf();
-  g.leaf();
+namespace {
+
+const std::vector<int> heads_first{0, 2, 1, 3}, heads_first_transposed{0, 2, 3, 1}, transposed{0, 1, 3, 2};
+
+// The factor of the products, in the dtype of q.
+GraphValue factor_of(const GradientRule& rule, const GraphValue& q) {
   const Dims dims = rule.dims(query);
-  GraphValue factor = constant_like(q, scale_of(rule.call(), dims[3].as_int().value_or(1)));
-  if (rule.call().attribute("scale").is_none() && !dims[3].as_int()) {
-    const Scalar size = cast(q.type().dtype.value_or(DType::Float32), dims[3]);
-    const GraphValue one = constant_like(q, 1);
-    factor = one / call_op("sqrt", {one * rule.value(scalar_value(size, q.builder().origin()))});
+  if (!rule.call().attribute("scale").is_none() || dims[3].as_int())
+    return constant_like(q, scale_of(rule.call(), dims[3].as_int().value_or(1)));
+  const Scalar size = cast(q.type().dtype.value_or(DType::Float32), dims[3]);
+  const GraphValue one = constant_like(q, 1);
+  return one / call_op("sqrt", {one * rule.value(scalar_value(size, q.builder().origin()))});
+}
+
+// softmax(q @ k^T * factor + bias), 0 where nothing is seen or the bias is -inf. Operands have heads first.
+GraphValue weights_of(const GraphValue& q, const GraphValue& k_transposed, const GraphValue& factor,
+                      const std::optional<GraphValue>& bias, std::optional<GraphValue> visible) {
+  GraphValue scores = product(q, k_transposed) * factor;
+  if (bias) {
+    scores = scores + *bias;
+    scores.leaf();
+    const GraphValue none = constant_like(q, 0);
+    const GraphValue hidden =
+        call_op("logical_and", {call_op("isinf", {scores}), call_op("less", {scores, none})});
+    const GraphValue above = call_op("logical_not", {hidden});
+    visible = visible ? both(*visible, above) : above;
+    visible->leaf();
   }
-  GraphValue scores = product(q, permuted(rule.argument(key), heads_first_transposed)) * factor;
-  if (with_bias) scores = scores + rule.argument(bias);
   if (visible) {
     // Finite, so that a query that sees nothing has no NaN.
     const double lowest = q.type().dtype == DType::Float16 ? -6e4 : -1e30;
@@ -121,6 +131,38 @@ Partials partials(const GradientRule& rule, const std::optional<GraphValue>& vis
   GraphValue weights = call_op("nn.softmax", {scores}, {{"axis", -1}});
   if (visible) weights = where(*visible, weights, constant_like(q, 0));
   weights.leaf();
+  return weights;
+}
+
+}  // namespace
+
+Expr parts(const GradientRule& rule, const std::optional<GraphValue>& visible, bool with_bias) {
+  const DType own = rule.argument(query).type().dtype.value_or(DType::Float32), wide = compute_dtype(own);
+  const auto as = [](const GraphValue& x, DType dtype) {
+    return x.type().dtype == dtype ? x : call_op("astype", {x}, {{"dtype", dtype}});
+  };
+  const auto operand = [&](std::size_t i) { return as(rule.argument(i), wide); };
+  const GraphValue q = permuted(operand(query), heads_first);
+  q.leaf();
+  const std::optional<GraphValue> added = with_bias ? std::optional(operand(bias)) : std::nullopt;
+  const GraphValue weights =
+      weights_of(q, permuted(operand(key), heads_first_transposed), factor_of(rule, q), added, visible);
+  const GraphValue mixed = product(weights, permuted(operand(value), heads_first));
+  return as(permuted(mixed, heads_first), own).expr();
+}
+
+// With s = scale * q @ k^T + bias and w = softmax(s), both (batch, heads, queries, keys): dv = w^T @ g and ds
+// = w
+// * (gw - sum(w * gw)) with gw = g @ v^T. What is not seen has weight 0.
+Partials partials(const GradientRule& rule, const std::optional<GraphValue>& visible, bool with_bias) {
+  const GraphValue q = permuted(rule.argument(query), heads_first);
+  const GraphValue g = permuted(rule.cotangent(), heads_first);
+  q.leaf();
+  g.leaf();
+  const GraphValue factor = factor_of(rule, q);
+  const std::optional<GraphValue> added = with_bias ? std::optional(rule.argument(bias)) : std::nullopt;
+  const GraphValue weights =
+      weights_of(q, permuted(rule.argument(key), heads_first_transposed), factor, added, visible);
   const GraphValue slope = weights * product(g, permuted(rule.argument(value), heads_first_transposed));
   slope.leaf();
   const GraphValue total = call_op("sum", {slope}, {{"axis", attribute_of({-1})}, {"keepdims", true}});

@@ -48,7 +48,8 @@ double scale_of(const CallView& call, std::int64_t size);
 Type infer(const CallView& call);
 
 // One query of one head: result = the mean of the values of the keys that are seen, weighted by the
-// exponentials of the scores; 0 when none is seen. Accessors give elements in float64.
+// exponentials of the scores; 0 when none is seen, or all scores are -inf. Accessors give elements in
+// float64.
 template <class Score, class Element>
 void attend(std::int64_t keys, std::int64_t size, const Score& score, const Element& value_at,
             std::vector<double>& result) {
@@ -64,7 +65,7 @@ void attend(std::int64_t keys, std::int64_t size, const Score& score, const Elem
   result.assign(static_cast<std::size_t>(size), 0.0);
   for (std::int64_t j = 0; j < keys; ++j, pace(size)) {
     const std::optional<double>& s = scores[static_cast<std::size_t>(j)];
-    if (!s) continue;
+    if (!s || *s == -std::numeric_limits<double>::infinity()) continue;
     const double weight = std::exp(*s - largest);
     total += weight;
     for (std::int64_t d = 0; d < size; ++d) result[static_cast<std::size_t>(d)] += weight * value_at(j, d);
@@ -75,12 +76,17 @@ void attend(std::int64_t keys, std::int64_t size, const Score& score, const Elem
 
 // --- Gradient.
 
+// The value by products and a softmax, whose weights the way back finds: (batch, heads, queries, keys).
+// Halves are computed in float32, as the operator does. `visible` (queries, keys) is absent when all keys are
+// seen.
+Expr parts(const GradientRule& rule, const std::optional<GraphValue>& visible, bool with_bias);
+
 // 0, 1, ..., n - 1 along dimension `axis` of two, the other being 1: int64.
 GraphValue places(const Scalar& n, int axis, FunctionBuilder& builder);
 // Whether a query sees a key, given the place of the key minus that of the query; nothing without a mask.
 std::optional<GraphValue> seen(const Mask& mask, const GraphValue& ahead);
 GraphValue both(const GraphValue& a, const GraphValue& b);
-// The partials of query, key, value (and bias); `visible` (queries, keys) is absent when all keys are seen.
+// The partials of query, key, value (and bias).
 Partials partials(const GradientRule& rule, const std::optional<GraphValue>& visible, bool with_bias);
 
 }  // namespace relish::attention

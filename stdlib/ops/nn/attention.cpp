@@ -181,23 +181,29 @@ PrimFunc lower(const LowerCall& c) {
   return lowering.finish();
 }
 
+std::optional<GraphValue> visible(const GradientRule& rule, FunctionBuilder& builder) {
+  const Mask mask = attention::mask_of(rule.call());
+  if (!mask.causal) return std::nullopt;
+  const Scalar queries = rule.dims(attention::query)[1], keys = rule.dims(attention::key)[1];
+  GraphValue ahead = attention::places(keys, 1, builder) - attention::places(queries, 0, builder);
+  if (mask.bottom_right) {
+    const Scalar offset = canonical(keys - queries);
+    const Span origin = builder.origin();
+    const auto known = offset.as_int();
+    ahead = ahead - rule.value(known ? constant(Tensor::scalar_int(DType::Int64, *known), origin)
+                                     : scalar_value(offset, origin));
+  }
+  return attention::seen(mask, ahead);
+}
+
 Partials vjp(const VjpCall& c) {
   const GradientRule rule(c);
-  const Mask mask = attention::mask_of(c.call);
-  std::optional<GraphValue> visible;
-  if (mask.causal) {
-    const Scalar queries = rule.dims(attention::query)[1], keys = rule.dims(attention::key)[1];
-    GraphValue ahead = attention::places(keys, 1, c.builder) - attention::places(queries, 0, c.builder);
-    if (mask.bottom_right) {
-      const Scalar offset = canonical(keys - queries);
-      const Span origin = c.builder.origin();
-      const auto known = offset.as_int();
-      ahead = ahead - rule.value(known ? constant(Tensor::scalar_int(DType::Int64, *known), origin)
-                                       : scalar_value(offset, origin));
-    }
-    visible = attention::seen(mask, ahead);
-  }
-  return attention::partials(rule, visible, has_bias(c.call));
+  return attention::partials(rule, visible(rule, c.builder), has_bias(c.call));
+}
+
+Expr parts(const VjpCall& c) {
+  const GradientRule rule(c);
+  return attention::parts(rule, visible(rule, c.builder), has_bias(c.call));
 }
 
 constexpr Sample samples[] = {
@@ -275,7 +281,7 @@ constexpr std::string_view text =
     "i see "
     "the keys up to i + keys - queries, and where that is before the first key the result is 0 (TVM takes "
     "the "
-    "absolute value of the difference). A window, which TVM's lowering refuses, leaves the last window_size "
+    "absolute value of the difference); so it is where the bias is -inf for all keys. A window, which TVM's lowering refuses, leaves the last window_size "
     "of "
     "the keys that are seen.";
 
@@ -288,6 +294,7 @@ extern const Op op_nn_attention{.name = "nn.attention",
                                 .eval = evaluate,
                                 .lower = lower,
                                 .vjp = vjp,
+                                .parts = parts,
                                 .gradient_doc = gradient,
                                 .agreement = Agreement::Composite,
                                 .samples = samples,
@@ -302,6 +309,7 @@ extern const Op op_nn_attention_bias{
     .eval = evaluate,
     .lower = lower,
     .vjp = vjp,
+    .parts = parts,
     .gradient_doc = gradient,
     .agreement = Agreement::Composite,
     .samples = bias_samples,

@@ -145,16 +145,25 @@ Rows rows_of(const GraphValue& starts, const Scalar& n, int axis, bool from_end)
   return {sequence, attention::places(n, axis, builder) - edge};
 }
 
-// As one attention in which only keys of the same sequence are seen.
-Partials vjp(const VjpCall& c) {
-  const GradientRule rule(c);
-  const Mask mask = attention::mask_of(c.call);
+// Which keys a query sees in one attention over all sequences: those of its own.
+GraphValue visible(const GradientRule& rule) {
+  const Mask mask = attention::mask_of(rule.call());
   const Rows q = rows_of(rule.argument(seqstart_q), rule.dims(0)[1], 0, mask.bottom_right);
   const Rows k = rows_of(rule.argument(seqstart_k), rule.dims(1)[1], 1, mask.bottom_right);
   GraphValue visible = call_op("equal", {q.sequence, k.sequence});
   if (const auto seen = attention::seen(mask, k.place - q.place)) visible = attention::both(visible, *seen);
   visible.leaf();
-  return attention::partials(rule, visible, false);
+  return visible;
+}
+
+Partials vjp(const VjpCall& c) {
+  const GradientRule rule(c);
+  return attention::partials(rule, visible(rule), false);
+}
+
+Expr parts(const VjpCall& c) {
+  const GradientRule rule(c);
+  return attention::parts(rule, visible(rule), false);
 }
 
 constexpr Sample samples[] = {
@@ -199,6 +208,7 @@ extern const Op op_nn_attention_var_len{
     .infer = infer,
     .eval = evaluate,
     .vjp = vjp,
+    .parts = parts,
     .gradient_doc =
         "as nn.attention, where no query sees a key of another sequence; needs memory for all pairs "
         "of queries and keys",

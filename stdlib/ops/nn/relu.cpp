@@ -21,13 +21,14 @@ extern const Op op_nn_relu = elementwise_unary<unary_family::Domain::Numbers>(
     {.name = "nn.relu",
      .summary = "The larger of each element and 0.",
      .params = params,
-     .gradient_doc = "ddata = 0 where data <= 0, else g",
+     .gradient_doc = "ddata = 0 where y <= 0, else g",
      .samples = samples,
      .rejects = rejects,
      .doc = "NaN propagates, and -0 gives +0. The slope at 0 is 0."},
     [](const auto& x) { return maximum_ieee(x, constant_like(x, 0)); },
-    [](const auto& g, const auto& x, const auto&) {
-      return where(call_op("less_equal", {x, constant_like(x, 0)}), constant_like(g, 0), g);
+    // The result tells as much as the data, and what comes behind keeps it anyway.
+    [](const auto& g, const auto&, const auto& y) {
+      return where(call_op("less_equal", {y, constant_like(y, 0)}), constant_like(g, 0), g);
     });
 
 }  // namespace relish::ops_nn_relu

@@ -1,5 +1,9 @@
 // What gradients cost, counted on the IR: operations on floats of the functions after legalizing, over all
-// rounds of their loops.
+// rounds of their loops, where they are computed. A convolution at a border, or one backwards with strides,
+// has terms that a condition leaves out, most of them in some gradients: counting these would ask for twice
+// as much work as there is, so the conditions are evaluated, over all values of the loops in them; a term
+// that is left out of a sum is no operation either. What data decide counts as if it held. The counter is
+// held to numbers by hand below, as what it says of models cannot be seen.
 #include <fstream>
 #include <functional>
 #include <sstream>
@@ -165,21 +169,62 @@ ModulePtr declarations_of(const std::string& path) {
 
 }  // namespace
 
+namespace {
+
+// Operations of the function and of its gradient by that parameter, without the way there.
+std::pair<double, double> counted(const ModulePtr& module, const std::string& wrt) {
+  DerivativeOptions options;
+  options.wrt = {wrt};
+  const double ahead = operations(*module, "main");
+  const Module both = eliminate_dead_code(vjp(*module, "main", options));
+  return {ahead, operations(both, "main_vjp") - ahead};
+}
+
+}  // namespace
+
+TEST_CASE("operations are counted where they are computed") {
+  // Along an axis of four elements behind one of padding, three taps of stride 1 meet 2 + 3 + 3 + 2 elements,
+  // those of stride 2 meet 2 + 3. Each meeting is a product and a sum, in the value and in both gradients.
+  const auto convolution = [](const char* strides, const char* size) {
+    return read(fmt::format(R"(
+@I.ir_module
+class M:
+    @R.function
+    def main(x: R.Tensor((1, 1, 4, 4), "float32"), w: R.Tensor((1, 1, 3, 3), "float32")) -> R.Tensor((1, 1, {1}, {1}), "float32"):
+        y = R.nn.conv2d(x, w, strides={0}, padding=1)
+        return y
+)",
+                            strides, size));
+  };
+  for (const char* wrt : {"x", "w"}) {
+    CAPTURE(wrt);
+    CHECK(counted(convolution("1", "4"), wrt) == std::pair<double, double>(2 * 10 * 10, 2 * 10 * 10));
+    CHECK(counted(convolution("2", "2"), wrt) == std::pair<double, double>(2 * 5 * 5, 2 * 5 * 5));
+  }
+  const ModulePtr product = read(R"(
+@I.ir_module
+class M:
+    @R.function
+    def main(x: R.Tensor((5, 3), "float32"), w: R.Tensor((3, 7), "float32")) -> R.Tensor((5, 7), "float32"):
+        y = R.matmul(x, w)
+        return y
+)");
+  for (const char* wrt : {"x", "w"})
+    CHECK(counted(product, wrt) == std::pair<double, double>(2 * 5 * 3 * 7, 2 * 5 * 3 * 7));
+}
+
 // With the way there, and of a contraction in which both factors have a gradient that is just three times its
 // own. What else a model computes has to fit into the gradient of its data, which nobody asks for.
 TEST_CASE("an adjoint with what it is the adjoint of costs at most three times that") {
   struct Workload {
     const char *path, *function;
-    double most;
   };
-  const Workload workloads[] = {{"bench/w2.relish", "many", 3},
-                                {"bench/w3.relish", "main", 3},
-                                {"bench/w4.relish", "main", 3},
-                                {"bench/w5.relish", "main", 3},
-                                // The weights of its attention, of as many elements as the sequence has
-                                // pairs, are not kept but computed again: one product of six.
-                                {"bench/w6.relish", "main", 3.04}};
-  for (const auto& [path, function, most] : workloads) {
+  const Workload workloads[] = {{"bench/w2.relish", "many"},
+                                {"bench/w3.relish", "main"},
+                                {"bench/w4.relish", "main"},
+                                {"bench/w5.relish", "main"},
+                                {"bench/w6.relish", "main"}};
+  for (const auto& [path, function] : workloads) {
     CAPTURE(path);
     const ModulePtr module = declarations_of(path);
     DerivativeOptions options;  // the parameters; nobody asks for the gradient of the data
@@ -192,6 +237,6 @@ TEST_CASE("an adjoint with what it is the adjoint of costs at most three times t
     CAPTURE(ahead, both, both / ahead);
     REQUIRE(ahead > 1e5);
     CHECK(both > 2 * ahead);
-    CHECK(both <= most * ahead);
+    CHECK(both <= 3 * ahead);
   }
 }
