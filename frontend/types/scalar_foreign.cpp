@@ -77,7 +77,7 @@ std::optional<std::vector<Scalar>> ScalarReader::several(const ast::Expr& expr) 
                     ast::describe(*starred->value)));
   }
   if (const std::string* name = ast::name_of(expr)) {
-    for (const auto& let : lets_)
+    for (const auto& let : lets_.open)
       if (let.first == *name) return std::nullopt;
     ScalarMeaning meaning = scope_.find(*name, expr.span);
     auto* all = std::get_if<std::vector<Scalar>>(&meaning);

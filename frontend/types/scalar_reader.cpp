@@ -351,7 +351,7 @@ std::vector<Scalar> ScalarReader::read_list(const ast::Expr& expr) {
 }
 
 ScalarOperand ScalarReader::name(const ast::Expr& expr, const std::string& id) {
-  for (auto let = lets_.rbegin(); let != lets_.rend(); ++let)
+  for (auto let = lets_.open.rbegin(); let != lets_.open.rend(); ++let)
     if (let->first == id) return {use(*let->second.as_var(), expr.span)};
   ScalarMeaning meaning = scope_.find(id, expr.span);
   if (auto* scalar = std::get_if<Scalar>(&meaning)) {
@@ -500,6 +500,15 @@ ScalarOperand ScalarReader::call(const ast::Expr& expr, const ast::Call& call) {
   return ScalarFunction(*this, name.substr(2), expr, call).read();
 }
 
+ScalarVar LetNames::variable(const std::string& name, DType dtype, Span span) {
+  const bool around =
+      std::any_of(open.begin(), open.end(), [&](const auto& let) { return let.first == name; });
+  if (around) return {name, dtype, span};
+  const auto found = known.find(name);
+  if (found != known.end() && found->second.dtype() == dtype) return found->second;
+  return known.insert_or_assign(name, ScalarVar(name, dtype, span)).first->second;
+}
+
 // T.Let(body, where={v: e}).
 ScalarOperand ScalarReader::let_expression(const ast::Expr& expr, const ast::Call& call) {
   const ast::DictValue* where = nullptr;
@@ -512,7 +521,7 @@ ScalarOperand ScalarReader::let_expression(const ast::Expr& expr, const ast::Cal
   }
   if (!body || !where || where->items.empty() || call.arguments.size() != 2)
     type_error(expr.span, "scalar.let", "T.Let takes an expression and where={variable: value}");
-  std::size_t outer = lets_.size();
+  std::size_t outer = lets_.open.size();
   std::vector<Scalar> values;
   for (const auto& [key, given] : where->items) {
     const std::string* variable = ast::name_of(*key);
@@ -522,12 +531,12 @@ ScalarOperand ScalarReader::let_expression(const ast::Expr& expr, const ast::Cal
     }
     Scalar bound = value(*given);
     values.push_back(bound);
-    lets_.emplace_back(*variable, use(ScalarVar(*variable, bound.dtype(), key->span)));
+    lets_.open.emplace_back(*variable, use(lets_.variable(*variable, bound.dtype(), key->span)));
   }
   Scalar result = value(*body);
   for (std::size_t i = values.size(); i-- > 0;)
-    result = let(*lets_[outer + i].second.as_var(), values[i], result, expr.span);
-  lets_.resize(outer);
+    result = let(*lets_.open[outer + i].second.as_var(), values[i], result, expr.span);
+  lets_.open.resize(outer);
   return {result};
 }
 

@@ -4,6 +4,7 @@
 // beside it (scalar_function.h).
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -45,6 +46,15 @@ class ScalarScope {
     (void)callee;
     return std::nullopt;
   }
+};
+
+// Variables of T.Let. A name is declared once for all side by side that use it; in one within another it is a
+// new variable.
+struct LetNames {
+  ScalarVar variable(const std::string& name, DType dtype, Span span);
+
+  std::vector<std::pair<std::string, Scalar>> open;  // of those around what is read
+  std::map<std::string, ScalarVar> known = {};       // of all so far
 };
 
 class ScalarReader : public ScalarRules {
@@ -108,8 +118,8 @@ class ScalarReader : public ScalarRules {
   ReadContext& context_;
   ScalarScope& scope_;
   std::size_t depth_ = 0;
-  bool pointers_allowed_ = false;                     // for the expression that is read next
-  std::vector<std::pair<std::string, Scalar>> lets_;  // of the T.Let around what is read
+  bool pointers_allowed_ = false;  // for the expression that is read next
+  LetNames lets_;
 };
 
 // Whether the function behind "T." is one that only a GPU has, or needs its memory.

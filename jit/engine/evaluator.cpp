@@ -106,7 +106,11 @@ class Jit final : public GivingEvaluator {
     const Compiled& code = *held;
     std::unique_ptr<Scratch> scratch = memory_.scratch.take();
     static_assert(sizeof(interrupt_flag) == sizeof(std::int32_t));
-    RtContext context{reinterpret_cast<const std::int32_t*>(&interrupt_flag), &state, scratch.get(), {}};
+    RtContext context{reinterpret_cast<const std::int32_t*>(&interrupt_flag),
+                      state.rows_ahead.of(0),
+                      &state,
+                      scratch.get(),
+                      {}};
     state.context = &context;
     std::int32_t status = status_ok;
     state.running = {&code.host_calls, held, [&code](const RtError& error, const CallState& at) {

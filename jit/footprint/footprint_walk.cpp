@@ -159,6 +159,7 @@ class FunctionWalk {
             [&](const step::Release& n) { release(places_[n.place]); },
             [&](const step::TakeOver& n) { take_over(n); },
             [&](const step::CallKernel& n) { kernel(n); },
+            [](const step::RowsAhead&) {},
             [&](const step::CallFunction& n) { call(n); },
             [&](const step::CallNative& n) { give(n.result, n.type); },
             [&](const step::CallMachine& n) { give(n.result, n.type); },

@@ -106,6 +106,31 @@ void CallEmitter::pass_sizes(Operands& made, const step::CallKernel& call, Span 
   });
 }
 
+void CallEmitter::rows_ahead(const step::RowsAhead& ahead) {
+  llvm::IRBuilder<>& builder = code_.builder;
+  const auto elements_of_row = [&](PlaceId place) {
+    llvm::Value* elements = code_.int64(1);
+    for (llvm::Value* dim : llvm::ArrayRef(places_[place].values).drop_front())
+      elements = builder.CreateMul(elements, dim);
+    return elements;
+  };
+  std::vector<llvm::Value*> sources;  // as fields of RowSource
+  for (const PlaceId source : ahead.sources) {
+    sources.push_back(builder.CreatePtrToInt(places_[source].address, code_.i64));
+    sources.push_back(places_[source].values.front());
+    sources.push_back(
+        builder.CreateMul(elements_of_row(source),
+                          code_.int64(static_cast<std::int64_t>(size_of(places_.described(source).dtype)))));
+  }
+  builder.CreateCall(
+      code_.runtime.get("rt_rows_ahead", builder.getVoidTy(),
+                        {code_.ptr, code_.ptr, code_.i64, code_.i64, code_.i64, code_.ptr, code_.i64}),
+      {code_.context, places_[ahead.table].address, places_[ahead.table].values.front(),
+       elements_of_row(ahead.table), builder.CreateSExtOrTrunc(places_.scalar(ahead.at), code_.i64),
+       RuntimeCalls::array_of(builder, sources),
+       code_.int64(static_cast<std::int64_t>(ahead.sources.size()))});
+}
+
 void CallEmitter::function(const step::CallFunction& call) {
   llvm::Value* out = RuntimeCalls::stack_slots(code_.builder, slot_count(call.result));
   function_into(call, out);

@@ -16,6 +16,7 @@ class CallEmitter {
 
   // `fault` emits the steps that come before the fault is told.
   void kernel(const step::CallKernel& call, Span span, const std::function<void(const StepList&)>& fault);
+  void rows_ahead(const step::RowsAhead& ahead);
   void function(const step::CallFunction& call);
   // The same; the result stays in the slots `out`.
   void function_into(const step::CallFunction& call, llvm::Value* out);

@@ -76,6 +76,7 @@ void StepEmitter::step(const Step& given) {
                  [&](const step::CallKernel& n) {
                    calls_.kernel(n, span, [&](const StepList& steps) { list(steps); });
                  },
+                 [&](const step::RowsAhead& n) { calls_.rows_ahead(n); },
                  [&](const step::CallFunction& n) { calls_.function(n); },
                  [&](const step::CallNative& n) { hosts_.native(n, span); },
                  [&](const step::CallMachine& n) { hosts_.machine(n, span); },

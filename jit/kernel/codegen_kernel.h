@@ -35,6 +35,7 @@ class KernelEmitter : private VectorEmitter {
   void statement(const Stmt& stmt);
   void jump(llvm::BasicBlock* target, std::size_t scratch);
   void give_back(std::size_t scratch);
+  void fetch_ahead();
   void unreachable_from_here();
   void block(const BlockStmt& block, Span span);
   void store(const Store& store, Span span);

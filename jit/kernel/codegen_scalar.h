@@ -49,7 +49,8 @@ class ScalarEmitter {
   struct Frame {
     llvm::Function* function = nullptr;
     llvm::Value* context = nullptr;
-    llvm::Value* flag = nullptr;  // address of the interrupt flag
+    llvm::Value* flag = nullptr;   // address of the interrupt flag
+    llvm::Value* ahead = nullptr;  // the PiecesAhead of the thread
     llvm::BasicBlock* interrupted = nullptr;
     std::unordered_map<std::uint64_t, ScalarSlot> scalars;
     std::unordered_map<std::uint64_t, BufferSlot> buffers;

@@ -10,6 +10,7 @@
 #include "jit/kernel/codegen_kernel.h"
 #include "jit/kernel/local_buffers.h"
 #include "loops/accesses.h"
+#include "jit/runtime/rows_ahead.h"
 #include "loops/work.h"
 #include "loops/written_first.h"
 
@@ -25,6 +26,8 @@ void KernelEmitter::start_frame(llvm::Function* function) {
   frame_.context = function->getArg(0);
   builder_.SetInsertPoint(llvm::BasicBlock::Create(builder_.getContext(), "entry", function));
   frame_.flag = builder_.CreateLoad(builder_.getPtrTy(), frame_.context);
+  frame_.ahead = builder_.CreateLoad(
+      builder_.getPtrTy(), builder_.CreateConstInBoundsGEP1_64(builder_.getPtrTy(), frame_.context, 1));
   frame_.interrupted = llvm::BasicBlock::Create(builder_.getContext(), "interrupted", function);
   llvm::IRBuilder<> at(frame_.interrupted);
   at.CreateRet(at.getInt32(status_interrupted));
@@ -184,6 +187,33 @@ void KernelEmitter::view(const BufferView& view, Span span) {
   define(view.buffer, std::move(slot));
 }
 
+// Before the loops of a tile, which find what they read in the caches and hold nothing in registers yet: a
+// piece of what comes after them, where something is known.
+void KernelEmitter::fetch_ahead() {
+  auto& context = builder_.getContext();
+  llvm::Type *i64 = builder_.getInt64Ty(), *ptr = builder_.getPtrTy();
+  auto* some = llvm::BasicBlock::Create(context, "ahead", frame_.function);
+  auto* next = llvm::BasicBlock::Create(context, "", frame_.function);
+  llvm::Value* left = builder_.CreateLoad(i64, frame_.ahead);
+  builder_.CreateCondBr(builder_.CreateIsNull(left), next, some);
+  builder_.SetInsertPoint(some);
+  llvm::Value* field = builder_.CreateConstInBoundsGEP1_64(ptr, frame_.ahead, 1);
+  llvm::Value* at = builder_.CreateLoad(ptr, field);
+  llvm::Value* piece = builder_.CreateLoad(ptr, at);
+  constexpr int read = 0, second_cache = 2, of_data = 1;
+  for (std::int64_t line = 0; line < PiecesAhead::lines; ++line) {
+    llvm::Value* address = builder_.CreateConstGEP1_64(
+        builder_.getInt8Ty(), piece, static_cast<std::uint64_t>(line * PiecesAhead::line_bytes));
+    builder_.CreateIntrinsic(
+        llvm::Intrinsic::prefetch, {ptr},
+        {address, builder_.getInt32(read), builder_.getInt32(second_cache), builder_.getInt32(of_data)});
+  }
+  builder_.CreateStore(builder_.CreateConstInBoundsGEP1_64(ptr, at, 1), field);
+  builder_.CreateStore(builder_.CreateSub(left, int64(1)), frame_.ahead);
+  builder_.CreateBr(next);
+  builder_.SetInsertPoint(next);
+}
+
 // Gives back what was taken since so many scopes had temporaries.
 void KernelEmitter::give_back(std::size_t scratch) {
   if (frame_.scratch.size() > scratch)
@@ -306,6 +336,10 @@ void KernelEmitter::block(const BlockStmt& block, Span span) {
     if (frame_.scratch.size() == taken && !frame_.on_stack.contains(buffer.id()))
       frame_.scratch.push_back(frame_.buffers[buffer.id()].pointer);
   }
+  const bool in_registers = std::any_of(
+      block.allocations.begin(), block.allocations.end(),
+      [&](const Buffer& buffer) { return buffer.rank() > 0 && frame_.on_stack.contains(buffer.id()); });
+  if (in_registers && has_loop(block.body)) fetch_ahead();
   for (const BufferView& each : block.views) view(each, span);
   if (block.init.defined()) {
     if (first_reduction) {

@@ -24,11 +24,13 @@ struct RtError {
   std::int64_t values[4] = {};
 };
 
-class CallState;  // of the whole call: results, the caught Failure
-class Scratch;    // stack of temporary memory of one thread
+class CallState;     // of the whole call: results, the caught Failure
+class Scratch;       // stack of temporary memory of one thread
+struct PiecesAhead;  // what one thread may fetch before it is read
 
 struct RtContext {
-  const std::int32_t* interrupt_flag = nullptr;  // field 0: the only one that code reads by itself
+  const std::int32_t* interrupt_flag = nullptr;  // code reads this field and the next by itself
+  PiecesAhead* ahead = nullptr;
   CallState* state = nullptr;
   Scratch* scratch = nullptr;
   RtError error;

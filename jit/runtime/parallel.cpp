@@ -61,7 +61,7 @@ class ParallelLoop {
       while (part.next.load(std::memory_order_relaxed) < part.end) {
         const std::int64_t c = part.next.fetch_add(1, std::memory_order_relaxed);
         if (c >= part.end || c >= first_.chunk.load(std::memory_order_relaxed)) break;
-        if (!run(c, scratch)) return;
+        if (!run(c, participant, scratch)) return;
       }
     }
     if (scratch) context_->state->memory.scratch.give_back(std::move(scratch));
@@ -79,11 +79,11 @@ class ParallelLoop {
   };
 
   // False when nothing more is to be run here.
-  bool run(std::int64_t c, std::unique_ptr<Scratch>& scratch) {
+  bool run(std::int64_t c, int participant, std::unique_ptr<Scratch>& scratch) {
     CallState& state = *context_->state;
     try {
       if (!scratch) scratch = state.memory.scratch.take();
-      RtContext own{context_->interrupt_flag, &state, scratch.get(), {}};
+      RtContext own{context_->interrupt_flag, state.rows_ahead.of(participant), &state, scratch.get(), {}};
       own.error.iteration = c * chunk_;
       const std::int32_t status = interrupted(context_)
                                       ? std::int32_t{status_interrupted}

@@ -16,6 +16,7 @@
 #include "jit/runtime/context.h"
 #include "jit/runtime/host_calls.h"
 #include "jit/runtime/kernel_runs.h"
+#include "jit/runtime/rows_ahead.h"
 #include "jit/runtime/running_code.h"
 #include "runtime/tensor.h"
 
@@ -45,6 +46,7 @@ class CallState {
   std::int32_t failure_site = -1;  // its place, where code tells one
   OwnedTensors tensors;            // made by compiled code, or given to it
   CallSlots slots;                 // of the entry
+  RowsAhead rows_ahead;            // of the round that a loop is in
   RtContext* context = nullptr;    // of graph code
   // Something that the caller would have back is lost: the call goes to its end.
   bool lost = false;

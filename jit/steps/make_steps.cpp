@@ -7,6 +7,7 @@
 #include "ir/scalars/twice_given.h"
 #include "jit/steps/giving_up.h"
 #include "jit/steps/lifetimes.h"
+#include "jit/steps/rows_ahead.h"
 #include "jit/steps/step_maker.h"
 #include "support/failure.h"
 #include "support/interrupt.h"
@@ -27,6 +28,7 @@ FunctionSteps StepMaker::run() {
     for (const Binding& each : block.bindings) binding(each);
   result();
   give_up_last_uses(made_, program_);
+  if (known.carried > 0) tell_rows_ahead(made_, entry);
   made_.steps = with_memory(std::move(made_.steps), made_.places, entry, known_at_entry);
   return std::move(made_);
 }

@@ -204,6 +204,12 @@ class Printer {
             [&](const step::Release& n) { say(fmt::format("release %{}", n.place)); },
             [&](const step::TakeOver& n) { say(fmt::format("{} = take over %{}", made(n.result), n.from)); },
             [&](const step::CallKernel& n) { kernel(n, given.span); },
+            [&](const step::RowsAhead& n) {
+              std::vector<std::string> sources;
+              for (const PlaceId source : n.sources) sources.push_back(fmt::format("%{}", source));
+              say(fmt::format("ahead rows of {} by row %{} + 1 of %{}", fmt::join(sources, ", "), n.at,
+                              n.table));
+            },
             [&](const step::CallFunction& n) {
               say(call("call", n.callee->name, n) + donated_to(n.args, n.donated));
             },

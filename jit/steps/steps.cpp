@@ -74,6 +74,11 @@ void for_each_place(const Step& given, const std::function<void(PlaceId, bool ma
                    }
                    if (n.result) places.makes(*n.result);
                  },
+                 [&](const step::RowsAhead& n) {
+                   places.uses(n.table);
+                   places.uses(n.at);
+                   for (const PlaceId source : n.sources) places.uses(source);
+                 },
                  [&](const step::CallFunction& n) { places.call(n); },
                  [&](const step::CallNative& n) { places.call(n); },
                  [&](const step::CallMachine& n) { places.call(n); },

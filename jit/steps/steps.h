@@ -136,6 +136,12 @@ struct CallKernel {
 };
 // Which stored leaves of the arguments of a function, in order, its caller gives up; empty: none.
 using Donated = std::vector<bool>;
+// The round of a loop takes row `at` of the table of row numbers; the next one, it is guessed, takes the row
+// behind that, and reads the rows of the sources that it names.
+struct RowsAhead {
+  PlaceId table, at;
+  std::vector<PlaceId> sources;
+};
 // A Relax function. Leaves of the result that were made before stay as they are.
 struct CallFunction {
   FunctionPtr callee;
@@ -221,7 +227,7 @@ struct Return {
 
 using Kind = std::variant<Poll, BindSize, CheckShape, CheckSize, Apart<CheckValue>, ComputeShape,
                           ComputeScalar, TakeArena, ReturnArena, Allocate, Copy, Share, Release, TakeOver,
-                          CallKernel, Apart<CallFunction>, Apart<CallNative>, Apart<CallMachine>,
+                          CallKernel, RowsAhead, Apart<CallFunction>, Apart<CallNative>, Apart<CallMachine>,
                           Apart<EvaluateOperator>, Apart<Convert>, Apart<Truth>, Apart<MakeFunction>,
                           Apart<FixArguments>, Apart<CallValue>, Apart<Branch>, Apart<Loop>, Apart<Return>>;
 
