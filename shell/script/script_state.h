@@ -122,6 +122,7 @@ class ScriptState {
   OperatorCalls operators_;
   FunctionValues function_values_;
   ModulePtr free_functions_;
+  ModulePtr sound_functions_;  // those that a text which is read may call
   Namespaces namespaces_;
   EarlierTexts earlier_;
   RunningFiles files_;
