@@ -7,6 +7,7 @@
 
 #include "shell/repl/completion/completion.h"
 #include "shell/script/unread_value.h"
+#include "tests/unit/changed_variable.h"
 #include "tests/unit/shell/session_harness.h"
 #include "tests/unit/temporary_folder.h"
 
@@ -357,6 +358,8 @@ TEST_CASE("what no session wrote is not replaced, and not restored") {
   SessionHarness fresh;
   const std::string zip = folder.put("zip.rxs", "PK\x03\x04" + std::string(40, ' '));
   CHECK(fresh(":restore " + zip).find("found no session") != std::string::npos);
+  // No session was left here.
+  const testing::ChangedVariable home("XDG_STATE_HOME", folder.path());
   CHECK(fresh(":restore").starts_with("UsageError"));
 }
 

@@ -10,6 +10,7 @@
 #include "shell/repl/inputs/input_parts.h"
 #include "shell/repl/inputs/session_saving.h"
 #include "shell/workspace/origins.h"
+#include "tests/unit/changed_variable.h"
 #include "tests/unit/shell/session_harness.h"
 #include "tests/unit/temporary_folder.h"
 
@@ -203,9 +204,7 @@ TEST_CASE("a large tensor says what all of it is like, and a job what it came to
 
 TEST_CASE("what a session has in no file is there for the next one") {
   const testing::TemporaryFolder folder;
-  const char* before = std::getenv("XDG_STATE_HOME");
-  const std::string kept = before ? before : "";
-  ::setenv("XDG_STATE_HOME", folder.path().c_str(), 1);
+  const testing::ChangedVariable home("XDG_STATE_HOME", folder.path());
   {
     SessionHarness session;
     CHECK(keep_left_session(session.workspace()).empty());
@@ -234,5 +233,4 @@ TEST_CASE("what a session has in no file is there for the next one") {
   const std::string told = keep_left_session(large.workspace());
   CHECK(told.find("left.relish runs their statements again") != std::string::npos);
   CHECK(testing::bytes_of(folder.file("relish/left.relish")).ends_with("t = zeros((20000000,))\n"));
-  before ? ::setenv("XDG_STATE_HOME", kept.c_str(), 1) : ::unsetenv("XDG_STATE_HOME");
 }
