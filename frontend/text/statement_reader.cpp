@@ -252,7 +252,7 @@ void StatementReader::read_branch(const Line& line, ast::Block& into) {
   if (!header) return;
   if (into.empty() || (!branches && !into.back().as<ast::Damaged>()) || (branches && branches->has_else)) {
     std::string_view why = !into.empty() && (into.back().as<ast::For>() || into.back().as<ast::While>())
-                               ? "found '{}' behind a loop; expected it behind an if"
+                               ? "found '{}' behind a loop; expected it behind an if, which asks what the loop has set"
                                : "found '{}' without an if before it";
     context_.diagnostics.error(ErrorClass::Syntax, line.span, "syntax.else",
                                fmt::format(fmt::runtime(why), line.first_word));

@@ -140,24 +140,8 @@ std::size_t Script::begin_functions(const ast::Block& statements, std::size_t be
     if (!names.insert(name_of(node->function)).second) break;
     text_functions_.push_back(node->function);
   }
-  put_aside_unfinished();
+  unfinished_ = put_aside_unfinished(text_functions_, free_functions_);
   return end;
-}
-
-// Functions with holes, and those that call one, are functions of a module of their own.
-void Script::put_aside_unfinished() {
-  unfinished_ = {};
-  if (unfinished_modules().told().empty()) return;
-  const std::vector<GlobalFunction> aside = unfinished_among(text_functions_);
-  if (aside.empty()) return;
-  Module whole = free_functions_ ? *free_functions_ : Module();
-  for (const GlobalFunction& function : text_functions_) whole.set(function);
-  unfinished_.module = std::make_shared<const Module>(std::move(whole));
-  for (const GlobalFunction& function : aside) {
-    unfinished_.names.insert(name_of(function));
-    std::erase_if(text_functions_,
-                  [&](const GlobalFunction& other) { return name_of(other) == name_of(function); });
-  }
 }
 
 ScriptValue Script::constant(const ast::Expr& expr, const ConstantLiterals& known) {

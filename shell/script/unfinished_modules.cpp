@@ -48,7 +48,8 @@ bool has_holes(const Module& module) {
   return any;
 }
 
-std::vector<GlobalFunction> unfinished_among(const std::vector<GlobalFunction>& functions) {
+// Of the functions those with holes, and those that call one of them.
+static std::vector<GlobalFunction> unfinished_among(const std::vector<GlobalFunction>& functions) {
   std::vector<GlobalFunction> unfinished;
   std::set<std::string> names;
   for (std::size_t before = SIZE_MAX; before != unfinished.size();) {
@@ -66,6 +67,21 @@ std::vector<GlobalFunction> unfinished_among(const std::vector<GlobalFunction>& 
     }
   }
   return unfinished;
+}
+
+UnfinishedFunctions put_aside_unfinished(std::vector<GlobalFunction>& functions,
+                                         const ModulePtr& free_functions) {
+  UnfinishedFunctions result;
+  if (unfinished_modules().told().empty()) return result;
+  const std::vector<GlobalFunction> aside = unfinished_among(functions);
+  if (aside.empty()) return result;
+  Module whole = free_functions ? *free_functions : Module();
+  for (const GlobalFunction& function : functions) whole.set(function);
+  result.module = std::make_shared<const Module>(std::move(whole));
+  for (const GlobalFunction& function : aside) result.names.insert(name_of(function));
+  std::erase_if(functions,
+                [&](const GlobalFunction& function) { return result.names.contains(name_of(function)); });
+  return result;
 }
 
 void tell_bound(const ReadResult& read, std::vector<Diagnostic>& told) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,8 +20,14 @@ namespace relish {
 // all the same.
 bool has_only_holes(const ReadResult& read, const std::vector<Diagnostic>& diagnostics);
 bool has_holes(const Module& module);
-// Of the functions those with holes, and those that call one of them.
-std::vector<GlobalFunction> unfinished_among(const std::vector<GlobalFunction>& functions);
+// Functions with holes among those of a text, and those that call one, in a module of their own.
+struct UnfinishedFunctions {
+  ModulePtr module;
+  std::set<std::string> names;
+};
+// Takes them out of the functions of a text that was told to have holes.
+UnfinishedFunctions put_aside_unfinished(std::vector<GlobalFunction>& functions,
+                                         const ModulePtr& free_functions);
 // Notes, on what is said of the holes, that what has them is bound.
 void tell_bound(const ReadResult& read, std::vector<Diagnostic>& told);
 

@@ -249,7 +249,7 @@ ModulePtr ArchiveValues::read_module_line(const json& form, std::size_t number, 
     if (!found) damaged(fmt::format("the function '{}' of {}", printable(name), what));
     whole.functions.push_back(*found);
   }
-  const auto made = std::make_shared<const Module>(std::move(whole));
+  auto made = std::make_shared<const Module>(std::move(whole));
   if (!form.contains("file")) return made;
   // Its functions of the script stand in the file that it was loaded from, if that is as it was.
   try {

@@ -98,6 +98,14 @@ TEST_CASE("who uses a function is told, wherever it is") {
   session("@R.function\ndef outer(x: R.Tensor((2,), \"float32\")):\n    y = G.main(x)\n    return y\n");
   CHECK(session(":uses G.main").find("called by outer\n") != std::string::npos);
   CHECK(session(":uses main_adjoint").starts_with("TypeError"));
+  // A parameter by the name of a tensor is not the tensor; a constant of functions is one.
+  SessionHarness other;
+  other("x = ones((2,)); n = 2");
+  other("@R.function\ndef f(x: R.Tensor((n,), \"float32\")):\n    y = x + x\n    return y\ny = f(x)");
+  other("@R.function\ndef g(x: R.Tensor((n,), \"float32\")):\n    return x");
+  CHECK(other(":uses x").find("[3]") == std::string::npos);
+  CHECK(other(":uses x").find("[2] ") != std::string::npos);
+  CHECK(other(":uses n").find("[3] ") != std::string::npos);
 }
 
 TEST_CASE("a function is edited elsewhere and comes back into its module") {
