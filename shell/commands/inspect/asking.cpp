@@ -311,15 +311,16 @@ bool mentions_name(std::string_view text, const std::string& name) {
   return false;
 }
 
-// The statements of a text without what is declared: functions of tensors know nothing of a script's tensors, and
-// their parameters have names of their own.
+// The statements of a text without what is declared: functions of tensors know nothing of a script's tensors,
+// and their parameters have names of their own.
 std::string without_declarations(std::string_view text) {
   std::string rest;
   bool declares = false;
   while (!text.empty()) {
     const std::string_view line = text.substr(0, std::min(text.find('\n'), text.size() - 1) + 1);
     text.remove_prefix(line.size());
-    const bool goes_on = line.find_first_of(" \t)\n") == 0 || line.starts_with("def ") || line.starts_with("class ");
+    const bool goes_on =
+        line.find_first_of(" \t)\n") == 0 || line.starts_with("def ") || line.starts_with("class ");
     declares = line.starts_with('@') || (declares && goes_on);
     if (!declares) rest += line;
   }
@@ -375,7 +376,7 @@ ScriptValue run_uses(Invocation& invocation) {
     add("source of", derived_from(*function), elsewhere.derived);
   }
   const std::string mentioned = mentions_of(workspace, function ? asked.text : asked.root,
-                                             !asked.value->tensor() && !asked.value->dictionary());
+                                            !asked.value->tensor() && !asked.value->dictionary());
   if (!mentioned.empty()) text += (text.empty() ? "" : "\n") + mentioned;
   if (!text.empty()) return text;
   return function ? fmt::format("nothing calls {}", asked.text) : std::string("no statement mentions it");
