@@ -91,14 +91,19 @@ TEST_CASE("a free function with a hole is bound, and others know nothing of it")
       "@R.function\ndef square(x: R.Tensor((2,), \"float32\")):\n    return R.multiply(x, x)\n";
   const std::string hole =
       "@R.function\ndef f(x: R.Tensor((2,), \"float32\")):\n    y = R.add(x, ?b)\n    return y\n";
+  const std::string reaching =
+      "@R.function\ndef first(x: R.Tensor((2,), \"float32\")):\n    y = g(x)\n    return y\n";
   const std::string with_caller =
-      hole + "@R.function\ndef g(x: R.Tensor((2,), \"float32\")):\n    y = f(x)\n    return y\n" + square;
+      reaching + hole + "@R.function\ndef g(x: R.Tensor((2,), \"float32\")):\n    y = f(x)\n    return y\n" +
+      square;
   const std::string refused = "TypeError: f has the hole '?b'; expected a function without holes";
   CHECK(session(with_caller).empty());
   session("x = tensor([1.0, 2.0])");
   CHECK(session("f").find("y = R.add(x, ?b)") != std::string::npos);
   CHECK(session("f(x)") == refused);
   CHECK(session("g(x)") == "TypeError: g calls what has the hole '?b'; expected a function without holes");
+  CHECK(session("first(x)") ==
+        "TypeError: first calls what has the hole '?b'; expected a function without holes");
   CHECK(session(":gradient f").ends_with(refused));
   CHECK(session("square(x)") == "float32 (2,)\n[1, 4]\n");
   CHECK(session("G = vjp(square)").find("Error") == std::string::npos);
