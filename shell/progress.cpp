@@ -77,7 +77,7 @@ bool TrainingProgress::due(const StepReport& report, Printed& last) {
   if (lines_ == 0 && !ends) {
     if (!told_) {
       write_error_text(
-          "one line a second from here; --log-every chooses, metrics.jsonl has every logged step\n");
+          "one line a second from here; log_every (--log-every) chooses, metrics.jsonl has every logged step\n");
     }
     told_ = true;
     return false;

@@ -349,7 +349,7 @@ std::optional<std::string> meant_operator(std::string_view wanted, std::span<con
   const std::string_view word = wanted.substr(wanted.rfind('.') + 1);
   for (const FormerOperator& each : former)
     if (each.name == word) return std::string(each.today);
-  if (const auto here = operator_called_elsewhere(word)) return std::string(*here);
+  if (const auto exact = exact_operator(word)) return exact;
   if (written_instead(word) || !foreign_rows_of(word).empty()) return std::nullopt;
   return nearest_op(wanted, others);
 }

@@ -20,6 +20,7 @@
 #include "support/failure.h"
 #include "support/file_access.h"
 #include "support/interrupt.h"
+#include "support/nearest_file.h"
 #include "support/unfinished_files.h"
 
 namespace relish {
@@ -201,6 +202,9 @@ Target target_of(const std::string& path) {
   Target target;
   target.entry = open_folder_of(path);
   FolderEntry& entry = target.entry;
+  if (!entry.folder.good() && errno == ENOENT)
+    fail_at(ErrorClass::IO, path, "file.system",
+            fmt::format("cannot open its folder: {}{}", std::strerror(ENOENT), nearest_entry(path)));
   if (!entry.folder.good()) io_failure(path, "cannot open its folder", errno);
   for (int links = 0;; ++links) {
     struct stat meant = {};
@@ -288,6 +292,9 @@ std::string read_file(const std::string& path, std::uint64_t max_bytes, std::str
   }
   Descriptor file = standard_input ? Descriptor(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0))
                                    : open_file(path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
+  if (file.get() < 0 && errno == ENOENT)
+    fail_at(ErrorClass::IO, place, "file.system",
+            fmt::format("cannot open: {}{}", std::strerror(ENOENT), nearest_entry(path)));
   if (file.get() < 0) io_failure(place, "cannot open", errno);
   // Not blocking was for the opening alone.
   if (const int flags = ::fcntl(file.get(), F_GETFL); !standard_input && flags >= 0)

@@ -41,8 +41,13 @@ void check_data_set(const DataSet& data) {
     if (!column.defined() || column.shape().empty())
       refuse("found a tensor without rows; expected the rows of a data set along the first dimension");
     if (column.shape().front() != columns.front().shape().front()) {
-      refuse(fmt::format("found tensors of {} and {} rows; expected the same number of rows in all",
-                         columns.front().shape().front(), column.shape().front()));
+      const std::int64_t rows = columns.front().shape().front(), others = column.shape().front();
+      const bool several = rows > 0 && column.shape().size() == 1 && others > rows && others % rows == 0;
+      refuse(fmt::format(
+          "found tensors of {} and {} rows; expected the same number of rows in all{}", rows, others,
+          several
+              ? fmt::format("; y.reshape(({}, {})) of the other has one for each row", rows, others / rows)
+              : ""));
     }
   }
   if (columns.front().shape().front() == 0) refuse("found no rows; expected at least one");

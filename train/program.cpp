@@ -69,25 +69,25 @@ ColumnBinding::ColumnBinding(const ModulePtr& module, std::string_view function,
        std::move(notes));
 }
 
-namespace {
-
-// What gives a column of numbers the shape that is taken, where one dimension of 1 makes the difference.
-std::string hint_of_shape(const Tensor& found, const Type& wanted, bool targets) {
+std::string hint_of_shape(const Shape& found, const Type& wanted, bool targets, std::string_view name) {
   const TensorType* type = wanted.tensor();
   if (!type || !type->shape) return "";
+  const auto& dims = *type->shape;
   const auto is_one = [](const Scalar& dim) { return dim.as_int() == 1; };
-  if (found.rank() == 1 && type->rank == 2 && is_one(type->shape->back()))
-    return "; y.reshape((-1, 1)) of it has that shape";
-  if (found.rank() == 2 && found.shape()[1] == 1 && type->rank == 1)
-    return "; y.reshape((-1,)) of it has that shape";
+  if (found.size() == 1 && dims.size() == 2 && is_one(dims.back()))
+    return fmt::format("; {}.reshape((-1, 1)) of it has that shape", name);
+  if (found.size() == 2 && found[1] == 1 && dims.size() == 1)
+    return fmt::format("; {}.reshape((-1,)) of it has that shape", name);
+  // Weights of PyTorch's layers.
+  if (found.size() == 2 && dims.size() == 2 && found[0] != found[1] && dims[0].as_int() == found[1] &&
+      dims[1].as_int() == found[0])
+    return fmt::format("; {}.T has that shape", name);
   // Labels of positions, whose classes are where PyTorch's losses have them.
-  if (targets && type->dtype == DType::Int64 && found.rank() > 1 && type->rank == found.rank())
-    return "; the predictions have their classes on axis 1: where they are on the last one, R.permute_dims(y, [0, 2, "
-           "1]) puts them there, or the model gives rows, R.reshape(y, (-1, classes)), for targets (-1,)";
+  if (targets && type->dtype == DType::Int64 && found.size() > 1 && dims.size() == found.size())
+    return "; the predictions have their classes on axis 1: where they are on the last one, "
+           "R.permute_dims(y, [0, 2, 1]) puts them there";
   return "";
 }
-
-}  // namespace
 
 void ColumnBinding::check_fit(std::span<const Tensor> columns, const DataSet& data, Span named_place) const {
   const RoleValue any_key[] = {{Role::Key, tensor_of_key(key_from_seed(0))}};
@@ -110,8 +110,9 @@ void ColumnBinding::check_fit(std::span<const Tensor> columns, const DataSet& da
   const std::int64_t rows = columns.empty() ? 0 : columns.front().shape().front();
   if (!named && rows != data.rows())
     first.note(fmt::format("a batch has {} of the {} rows", rows, data.rows()));
-  if (const Value& value = values[fault->argument]; !named && value.is_tensor())
-    first.message += hint_of_shape(value.tensor(), parameters[fault->argument].type(), targets);
+  if (const Value& value = values[fault->argument]; value.is_tensor())
+    first.message += hint_of_shape(value.tensor().shape(), parameters[fault->argument].type(), targets,
+                                   named ? std::string_view(name) : "y");
   throw std::move(fault->failure);
 }
 
@@ -162,7 +163,10 @@ std::optional<std::int64_t> ColumnBinding::fixed_rows() const {
 DiagnosticNote ColumnBinding::note_of_fixed_rows() const {
   const Var* parameter = fixed_parameter();
   RELISH_CHECK(parameter != nullptr);
-  return {parameter->span(), fmt::format("parameter '{}' fixes the number of rows", parameter->name())};
+  return {parameter->span(),
+          fmt::format("parameter '{}' fixes the number of rows; \"n\" in place of the {} takes "
+                      "batches of any",
+                      parameter->name(), *fixed_rows())};
 }
 
 }  // namespace relish

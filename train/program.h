@@ -102,6 +102,11 @@ class ColumnBinding {
   std::vector<Var> column_parameters_;
 };
 
+// "; y.reshape((-1, 1)) of it has that shape": what gives a tensor `name` the shape that is taken, where one
+// dimension of 1 or the order of two makes the difference, or `targets` have their classes on the other
+// axis. Empty for others.
+std::string hint_of_shape(const Shape& found, const Type& wanted, bool targets, std::string_view name);
+
 // The Relax function of that name; UsageError when there is none.
 FunctionPtr function_to_call(const ModulePtr& module, std::string_view name);
 

@@ -245,9 +245,9 @@ void take_over(const std::string& path, const RunFolderOptions& options) {
                                   : results_in(path, entries);
     if (!found.empty()) {
       fail(ErrorClass::Usage, {}, "train.run_dir",
-           fmt::format("run_dir: {} holds {}; expected a new folder, --resume auto, which goes on, or "
+           fmt::format("run_dir: {} holds {}; expected a new folder, {}, which goes on, or "
                        "overwrite=True (--overwrite), which replaces what a job wrote",
-                       printable(path), printable(found)));
+                       printable(path), printable(found), options.resume_words));
     }
   }
   for (const Entry& entry : entries) {

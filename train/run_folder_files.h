@@ -12,9 +12,10 @@ namespace relish {
 struct RunFolderOptions {
   std::string directory;  // empty: `<base>/<script>-<number>` with the least number above those there
   std::string base = "runs";
-  std::string script = "session";  // name of the script without folder and extension
-  bool overwrite = false;          // the files of an earlier job in `directory` may go
-  bool resume = false;             // they stay, and the job goes on; the greatest number is that of the job
+  std::string script = "session";              // name of the script without folder and extension
+  bool overwrite = false;                      // the files of an earlier job in `directory` may go
+  std::string resume_words = "--resume auto";  // how one goes on, as the user writes it
+  bool resume = false;  // they stay, and the job goes on; the greatest number is that of the job
 };
 
 inline constexpr std::string_view checkpoint_folder = "checkpoints";

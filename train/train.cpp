@@ -128,6 +128,7 @@ class Job {
   Job(Trainer& trainer, const RunRequest& request, TrainingObserver& listener)
       : trainer_(trainer),
         html_(request.html),
+        resume_words_(request.folder.resume_words),
         listener_(listener),
         identity_(identity_of(trainer)),
         folder_(request.folder, described(trainer, request.description), trainer.training_metrics(),
@@ -195,7 +196,7 @@ class Job {
     const bool skips = trainer_.steps().options().skip_not_finite;
     failure.note({}, fmt::format("the checkpoint of step {} of {} is {}; {}", saver_.saved().step,
                                  trainer_.total_steps(), file,
-                                 !comes_again ? "--resume auto goes on from it"
+                                 !comes_again ? resume_words_ + " goes on from it"
                                  : skips      ? "look at the data and the learning rate, and begin anew"
                                               : "a resume would come to the same step again: look at it, and "
                                                 "begin anew, with a lower learning rate or nan=\"skip\""));
@@ -330,6 +331,7 @@ class Job {
 
   Trainer& trainer_;
   bool html_;
+  std::string resume_words_;
   TrainingObserver& listener_;
   JobIdentity identity_;
   RunFolder folder_;

@@ -68,7 +68,10 @@ class ConstantReader {
       return add_real(expr, axis, std::get<double>(*number));
     }
     fail(ErrorClass::Type, expr.span, "const.value",
-         fmt::format("found {} in {}; expected numbers in nested lists", ast::describe(expr), what_));
+         fmt::format("found {} in {}; expected numbers in nested lists{}", ast::describe(expr), what_,
+                     ast::name_of(expr)
+                         ? "; what a name holds is no constant and stands where it is wanted, as R.take(x, i)"
+                         : ""));
   }
 
   DType default_dtype() const {

@@ -152,14 +152,40 @@ void ScriptConstants::collect(const ast::Block& statements) {
     if (!bindings.contains(name)) constants_.emplace(name, Constant{value.get(), {}, value, false});
   for (const ast::Statement& statement : statements) {
     const auto* assignment = statement.as<ast::Assignment>();
-    const bool single =
-        assignment && assignment->value && !assignment->annotation && assignment->targets.size() == 1;
-    const std::string* name = single ? ast::name_of(*assignment->targets[0]) : nullptr;
-    if (!name || bindings[*name] != 1) continue;
-    const auto is_known = [&](const std::string& other) { return constants_.contains(other); };
-    if (is_constant(*assignment->value, is_known))
-      constants_.emplace(*name, Constant{assignment->value.get(), statement.span});
+    if (!assignment || !assignment->value || assignment->annotation) continue;
+    Found found;
+    for (const ast::ExprPtr& target : assignment->targets)
+      find_constants(*target, *assignment->value, statement.span, found);
+    for (auto& [name, constant] : found)
+      if (bindings[name] == 1) constants_.emplace(name, std::move(constant));
   }
+}
+
+// The constants that binding `target` to `value` makes; those of one statement do not know each other.
+void ScriptConstants::find_constants(const ast::Expr& target, const ast::Expr& value, Span span,
+                                     Found& found) const {
+  const auto is_known = [&](const std::string& other) { return constants_.contains(other); };
+  if (const std::string* name = ast::name_of(target)) {
+    if (is_constant(value, is_known)) found.emplace_back(*name, Constant{&value, span});
+    return;
+  }
+  const std::vector<ast::ExprPtr>* targets = ast::items_of(target);
+  if (!targets) return;
+  const std::vector<ast::ExprPtr>* values = ast::items_of(value);
+  const auto has_star = [](const std::vector<ast::ExprPtr>& items) {
+    return std::any_of(items.begin(), items.end(),
+                       [](const auto& item) { return item->template as<ast::Starred>(); });
+  };
+  if (has_star(*targets) || (values && has_star(*values))) return;
+  if (values && values->size() == targets->size()) {
+    for (std::size_t i = 0; i < targets->size(); ++i)
+      find_constants(*(*targets)[i], *(*values)[i], span, found);
+    return;
+  }
+  if (values || !is_constant(value, is_known)) return;
+  for (std::size_t i = 0; i < targets->size(); ++i)
+    if (const std::string* name = ast::name_of(*(*targets)[i]))
+      found.emplace_back(*name, Constant{&value, span, nullptr, true, i, targets->size()});
 }
 
 const ast::Expr* ScriptConstants::value_of(const std::string& name) {
@@ -171,6 +197,13 @@ const ast::Expr* ScriptConstants::value_of(const std::string& name) {
     if (other && constants_.contains(*other)) known[*other] = value_of(*other);
   });
   constant.value = sources_.value(*constant.expr, known);
+  if (constant.item) {
+    const std::vector<ast::ExprPtr>* items = ast::items_of(*constant.value);
+    if (!items || items->size() != constant.items)
+      fail(ErrorClass::Runtime, constant.expr->span, "script.unpack",
+           fmt::format("found {} values for {} names", items ? items->size() : 1, constant.items));
+    constant.value = copy_of(*(*items)[*constant.item], constant.expr->span);
+  }
   return constant.value.get();
 }
 

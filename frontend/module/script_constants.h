@@ -5,9 +5,11 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "frontend/text/ast.h"
@@ -56,7 +58,12 @@ class ScriptConstants {
     Span span;
     std::shared_ptr<const ast::Expr> value = nullptr;
     bool of_text = true;  // else of an earlier input, which stands above all
+    // Of the value of `expr` the item that the name takes: h, w = sizes.
+    std::optional<std::size_t> item = std::nullopt;
+    std::size_t items = 0;  // that there must be
   };
+  using Found = std::vector<std::pair<std::string, Constant>>;
+  void find_constants(const ast::Expr& target, const ast::Expr& value, Span span, Found& found) const;
   const ast::Expr* value_of(const std::string& name);
   bool is_seen(const std::string& name, const std::set<std::string>& hidden, Span at) const;
   void replace(ast::ExprPtr& expr, const std::set<std::string>& hidden, Span at);

@@ -239,6 +239,12 @@ struct Expr {
 
 // "a.b.c" for a name with attributes, empty for anything else.
 std::string dotted_name(const Expr& expr);
+// The items of a tuple or list as they are written; null for other expressions.
+inline const std::vector<ExprPtr>* items_of(const Expr& expr) {
+  if (const auto* tuple = expr.as<TupleValue>()) return &tuple->items;
+  const auto* list = expr.as<ListValue>();
+  return list ? &list->items : nullptr;
+}
 // The name when the expression is just one, else null.
 inline const std::string* name_of(const Expr& expr) {
   const Name* name = expr.as<Name>();

@@ -305,7 +305,7 @@ bool Engine::parse(const Slice& slice, EntryRule rule, Diagnostics& diagnostics,
     if (fault.begin == slice.begin && line.size() > 1 && line[0] == ':' &&
         std::isalpha(static_cast<unsigned char>(line[1])))
       diagnostic.note(
-          "commands that begin with ':' are of the interactive session; in a script they are calls, such as "
+          "commands that begin with ':' are of the interactive session, each on a line of its own; in a script they are calls, such as "
           "call(M.f)");
     diagnostic.notes.insert(diagnostic.notes.end(), fault.fixes.begin(), fault.fixes.end());
     return false;

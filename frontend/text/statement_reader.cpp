@@ -251,9 +251,10 @@ void StatementReader::read_branch(const Line& line, ast::Block& into) {
   ast::Block body = read(line.body);
   if (!header) return;
   if (into.empty() || (!branches && !into.back().as<ast::Damaged>()) || (branches && branches->has_else)) {
-    std::string_view why = !into.empty() && (into.back().as<ast::For>() || into.back().as<ast::While>())
-                               ? "found '{}' behind a loop; expected it behind an if"
-                               : "found '{}' without an if before it";
+    std::string_view why =
+        !into.empty() && (into.back().as<ast::For>() || into.back().as<ast::While>())
+            ? "found '{}' behind a loop; expected it behind an if, which asks what the loop has set"
+            : "found '{}' without an if before it";
     context_.diagnostics.error(ErrorClass::Syntax, line.span, "syntax.else",
                                fmt::format(fmt::runtime(why), line.first_word));
     context_.unresolved = true;

@@ -9,14 +9,13 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 
 #include "runtime/format.h"
 #include "support/file_access.h"
 #include "support/interrupt.h"
 #include "support/limits.h"
+#include "support/nearest_file.h"
 #include "support/render.h"
-#include "support/suggest.h"
 
 namespace relish {
 
@@ -31,22 +30,6 @@ constexpr std::uint64_t largest_read = std::uint64_t{1} << 30;
 
 [[noreturn]] void system_failure(const std::string& path, std::string_view what) {
   fail_at(ErrorClass::IO, path, "file.system", fmt::format("{}: {}", what, std::strerror(errno)));
-}
-
-// "; did you mean 'plain.csv'?" of the files beside one that is not there.
-std::string nearest_file(const std::string& path) {
-  constexpr std::size_t most_files = 1000;
-  const std::filesystem::path wanted(path);
-  const std::filesystem::path folder = wanted.has_parent_path() ? wanted.parent_path() : ".";
-  std::vector<std::string> names;
-  std::error_code error;
-  for (std::filesystem::directory_iterator each(folder, error), end; !error && each != end;
-       each.increment(error)) {
-    if (names.size() == most_files) return "";
-    names.push_back(each->path().filename().string());
-  }
-  std::sort(names.begin(), names.end());
-  return did_you_mean(wanted.filename().string(), names);
 }
 
 template <class Word, Word (*swap)(Word)>
@@ -94,7 +77,7 @@ DataFile::DataFile(const std::string& path) : path_(path) {
   if (descriptor_ < 0 && errno == ENOENT) {
     const std::string reason = std::strerror(errno);
     fail_at(ErrorClass::IO, path, "file.system",
-            fmt::format("cannot open: {}{}", reason, nearest_file(path)));
+            fmt::format("cannot open: {}{}", reason, nearest_entry(path)));
   }
   if (descriptor_ < 0) system_failure(path, "cannot open");
   struct stat status = {};

@@ -10,6 +10,7 @@
 
 #include "runtime/native_library.h"
 #include "support/failure.h"
+#include "support/nearest_file.h"
 #include "support/render.h"
 
 namespace relish {
@@ -22,7 +23,10 @@ std::string folder_of(const std::string& path) {
 }
 
 [[noreturn]] void cannot_open(const std::string& path) {
-  fail_at(ErrorClass::IO, path, "native.library", fmt::format("cannot open: {}", std::strerror(errno)));
+  const int reason = errno;
+  fail_at(
+      ErrorClass::IO, path, "native.library",
+      fmt::format("cannot open: {}{}", std::strerror(reason), reason == ENOENT ? nearest_entry(path) : ""));
 }
 
 // Whoever can write here can have us run what he likes.

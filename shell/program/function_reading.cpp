@@ -7,28 +7,36 @@
 #include "shell/program/module_files.h"
 #include "shell/program/path_rules.h"
 #include "shell/program/reading.h"
+#include "shell/script/unfinished_modules.h"
 #include "support/failure.h"
 
 namespace relish {
 
 namespace {
 
-SomeFunctions read_with(std::uint32_t source, const Module& known, ReadOptions options) {
-  options.known_class = &known;
+SomeFunctions read_with(std::uint32_t source, const Module* known, ReadOptions options,
+                        ToleratesErrors tolerates = nullptr) {
+  options.known_class = known;
   SomeFunctions result;
-  ReadResult read = read_script(source, std::move(options), result.warnings);
-  if (read.modules.size() != 1 || read.modules.front()->name != known.name) {
+  ReadResult read = read_script(source, std::move(options), result.warnings, tolerates);
+  if (read.modules.size() != 1 || (known && read.modules.front()->name != known->name)) {
     fail(ErrorClass::Type, Span{source, 0, 0}, "module.count",
-         fmt::format("found {} modules; expected the class {}", read.modules.size(), known.name));
+         fmt::format("found {} modules; expected the class{}", read.modules.size(),
+                     known ? " " + known->name : std::string()));
   }
   result.module = read.modules.front();
+  result.holes = std::move(read.holes);
   return result;
 }
 
 }  // namespace
 
 SomeFunctions read_some_functions(std::uint32_t source, const Module& known) {
-  return read_with(source, known, {});
+  return read_with(source, &known, {});
+}
+
+SomeFunctions read_saved_functions(std::uint32_t source, const Module* known) {
+  return read_with(source, known, {}, &has_only_holes);
 }
 
 SomeFunctions read_some_functions(std::uint32_t source, const Module& known, const std::string& path,
@@ -36,7 +44,7 @@ SomeFunctions read_some_functions(std::uint32_t source, const Module& known, con
   ReadOptions options;
   const std::string folder = std::filesystem::path(path).parent_path().string();
   allow_loads(options, path_rules(session, folder, false), {path});
-  return read_with(source, known, std::move(options));
+  return read_with(source, &known, std::move(options));
 }
 
 }  // namespace relish

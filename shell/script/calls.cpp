@@ -16,6 +16,7 @@
 #include "support/fix.h"
 #include "support/interrupt.h"
 #include "support/render.h"
+#include "train/program.h"
 
 namespace relish {
 namespace {
@@ -367,9 +368,10 @@ std::string origin_of_states(const FunctionReference& function, std::size_t argu
 
 ScriptValue ScriptCalls::call_function(const FunctionReference& function, std::vector<NamedValue> arguments,
                                        Span span) {
-  unfinished_modules().refuse(function.module, span);
+  unfinished_modules().refuse(function, span);
   for (const NamedValue& argument : arguments) unfinished_modules().refuse(argument.value, argument.span);
   std::vector<CallParameter> parameters = call_parameters(*function.module, function.name);
+  refuse_starred_names(function.name, parameters, arguments);
   const std::vector<const NamedValue*> given = placed_arguments(function.name, parameters, arguments, span);
   std::vector<Value> values;
   std::vector<Span> places;
@@ -394,6 +396,9 @@ ScriptValue ScriptCalls::call_function(const FunctionReference& function, std::v
   GivenParams gives;
   for (std::size_t i = 0; i < given.size(); ++i)
     if (given[i]->given) gives.push_back(i);
+  std::vector<Shape> shapes;  // for what is said of one that does not fit
+  for (const NamedValue* argument : given)
+    shapes.push_back(argument->value.tensor() ? argument->value.tensor()->shape() : Shape());
   arguments.clear();
   try {
     poll_interrupt(span);
@@ -408,6 +413,8 @@ ScriptValue ScriptCalls::call_function(const FunctionReference& function, std::v
       if (!parameters[i].span.known() || parameters[i].span != first.span) continue;
       first.note(first.span, fmt::format("parameter '{}' of {}", parameters[i].name, function.name));
       first.span = places[i];
+      first.message +=
+          hint_of_shape(shapes[i], parameters[i].type, parameters[i].name == "targets", parameters[i].name);
       throw;
     }
     bool elsewhere = !failure.diagnostics().empty() && failure.diagnostics().front().span.known();

@@ -7,6 +7,7 @@
 #include "shell/script/call_arguments.h"
 #include "support/choices.h"
 #include "support/counted.h"
+#include "support/fix.h"
 #include "support/suggest.h"
 
 namespace relish {
@@ -79,6 +80,22 @@ std::vector<const NamedValue*> placed_arguments(const std::string& function,
                      dict ? "; ** before a dict gives its entries by name" : ""));
   }
   return given;
+}
+
+void refuse_starred_names(const std::string& function, const std::vector<CallParameter>& parameters,
+                          const std::vector<NamedValue>& arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const NamedValue& argument = arguments[i];
+    const SourceFile* source = Sources::instance().find(argument.span.file);
+    if (!argument.name.empty() || !argument.value.string() || !source || argument.span.begin == 0) continue;
+    const bool starred = source->text()[argument.span.begin - 1] == '*';
+    const bool takes_it = i < parameters.size() && parameters[i].type.as<AnyType>();
+    if (!starred || takes_it) continue;
+    const std::string_view written = written_at(argument.span);
+    fail(ErrorClass::Type, argument.span, "call.argument",
+         fmt::format("{}: *{} gives the names of a dict, found {}; **{} gives what they hold, by name",
+                     function, written, brief_text(argument.value), written));
+  }
 }
 
 void unknown_option(std::string_view command, const std::vector<std::string>& options,

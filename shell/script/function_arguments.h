@@ -19,6 +19,9 @@ inline constexpr std::string_view relax_values[] = {"const", "shape", "ShapeExpr
 std::vector<const NamedValue*> placed_arguments(const std::string& function,
                                                 const std::vector<CallParameter>& parameters,
                                                 const std::vector<NamedValue>& arguments, Span span);
+// m(x, *params) of a dict gives its names, which no parameter of these types takes: TypeError.
+void refuse_starred_names(const std::string& function, const std::vector<CallParameter>& parameters,
+                          const std::vector<NamedValue>& arguments);
 // UsageError for an option that the command does not have; `value`: what it was given, where that is known.
 [[noreturn]] void unknown_option(std::string_view command, const std::vector<std::string>& options,
                                  const std::string& given, Span span, const ScriptValue* value = nullptr);

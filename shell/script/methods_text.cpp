@@ -395,10 +395,22 @@ ScriptValue text_format(Script&, const ScriptValue& self, CallArguments& argumen
   return format_by_braces(*self.string(), arguments.rest(), arguments.rest_by_name(), arguments.span());
 }
 
+// Starlark's word for the characters, which are what a loop over the str gives here.
+ScriptValue text_elements(Script&, const ScriptValue& self, CallArguments& arguments) {
+  arguments.done();
+  std::vector<ScriptValue> characters;
+  for_each_item(self, arguments.span(), [&](const ScriptValue& character) {
+    characters.push_back(character);
+    return true;
+  });
+  return ScriptValue::list(std::move(characters));
+}
+
 constexpr ValueMethod text_table[] = {
     {"capitalize", "s.capitalize()", text_case<letters::Case::Capital>},
     {"center", "s.center(width, fill=\" \")", text_justify<0>},
     {"count", "s.count(part, start=0, end=len(s))", text_count},
+    {"elems", "s.elems()", text_elements},
     {"endswith", "s.endswith(part)", text_begins<true>},
     {"find", "s.find(part, start=0, end=len(s))", text_find<false, MissingField::Minus>},
     {"format", "s.format(values…, name=value…)", text_format},

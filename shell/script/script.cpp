@@ -55,8 +55,14 @@ void Script::run(std::uint32_t file) {
     files_.chain = name.starts_with('<') ? std::vector<std::string>() : std::vector<std::string>{name};
     files_.running = options_.running;
     files_.running.insert(files_.running.end(), files_.chain.begin(), files_.chain.end());
-    ReadResult read =
-        read_script(file, reading_options(), warnings, options_.interactive ? &has_only_holes : nullptr);
+    ReadResult read;
+    try {
+      read = read_script(file, reading_options(), warnings, options_.interactive ? &has_only_holes : nullptr);
+    } catch (Failure& failure) {
+      unfinished_modules().explain(failure, environment_);
+      throw;
+    }
+    tell_bound(read, warnings);
     session_.report(warnings);
     unfinished_modules().begin_text(read.holes, warnings);
     const Namespaces namespaces_before = std::exchange(namespaces_, std::move(read.namespaces));
@@ -127,13 +133,15 @@ std::size_t Script::begin_functions(const ast::Block& statements, std::size_t be
   declared_.clear();
   free_before_ = free_functions_;
   std::set<std::string> names;
-  for (std::size_t i = begin; i < statements.size(); ++i) {
-    const auto* node = statements[i].as<ast::DeclareFunction>();
+  std::size_t end = begin;
+  for (; end < statements.size(); ++end) {
+    const auto* node = statements[end].as<ast::DeclareFunction>();
     if (!node) continue;
-    if (!names.insert(name_of(node->function)).second) return i;
+    if (!names.insert(name_of(node->function)).second) break;
     text_functions_.push_back(node->function);
   }
-  return statements.size();
+  unfinished_ = put_aside_unfinished(text_functions_, free_functions_);
+  return end;
 }
 
 ScriptValue Script::constant(const ast::Expr& expr, const ConstantLiterals& known) {

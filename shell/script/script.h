@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "shell/script/script_calls.h"
+#include "shell/script/unfinished_modules.h"
 
 namespace relish {
 
@@ -73,6 +74,7 @@ class Script final : public ScriptCalls {
   // Declared by the text that is running: they may call each other.
   std::vector<GlobalFunction> text_functions_;
   std::set<std::string> declared_;                 // of these
+  UnfinishedFunctions unfinished_;                 // of it
   ModulePtr free_before_;                          // the free functions without them
   std::map<std::string, std::string> text_links_;  // as `earlier_.linked`, as the text that runs has them
   std::set<std::string> declared_arguments_;

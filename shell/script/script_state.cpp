@@ -150,7 +150,19 @@ void ScriptState::go_to(const State& from, const State& to) {
 
 ReadOptions ScriptState::reading_options() {
   ReadOptions options;
-  options.session_functions = free_functions_.get();
+  earlier_.sound = free_functions_;
+  if (free_functions_) {
+    // A name that is bound to a function with holes means no other.
+    for (const std::string& name : free_functions_->names()) {
+      const ScriptValue* bound = environment_.peek(name);
+      const auto* reference = bound ? bound->as<FunctionReference>() : nullptr;
+      if (!reference || !unfinished_modules().holds(reference->module)) continue;
+      Module sound = *earlier_.sound;
+      sound.remove(name);
+      earlier_.sound = std::make_shared<const Module>(std::move(sound));
+    }
+  }
+  options.session_functions = earlier_.sound.get();
   options.namespaces = namespaces_;
   options.session_links = earlier_.linked;
   for (const std::string& name : environment_.names()) {

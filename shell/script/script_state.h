@@ -101,6 +101,7 @@ class ScriptState {
   // What texts that were read before mean for this one.
   struct EarlierTexts {
     std::map<std::string, ModulePtr> read_ahead;  // of the text that runs, by path as written
+    ModulePtr sound;                              // free functions that it may call
     std::set<std::string> constants;              // names that stand for constants in later texts
     std::map<std::string, std::string> linked;    // functions of files in `free_functions_`: lib_f -> lib.f
   };

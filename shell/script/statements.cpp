@@ -17,6 +17,7 @@
 #include "shell/script/methods.h"
 #include "shell/script/redefinition.h"
 #include "shell/script/script.h"
+#include "shell/script/unfinished_modules.h"
 #include "support/interrupt.h"
 
 namespace relish {
@@ -356,6 +357,8 @@ void Script::declare(const ModulePtr& module, Span span) {
 
 void Script::declare(const ast::DeclareFunction& declaration, Span span) {
   const GlobalFunction& function = declaration.function;
+  if (unfinished_.names.contains(name_of(function)))
+    return environment_.set(name_of(function), FunctionReference{unfinished_.module, name_of(function)});
   bool present = free_functions_ && free_functions_->find(name_of(function)) &&
                  *free_functions_->find(name_of(function)) == function;
   if (!present) {
@@ -404,8 +407,9 @@ void Script::follow_free_functions() {
   for (const std::string& name : free_functions_->names()) {
     const ScriptValue* bound = environment_.find(name);
     const auto* reference = bound ? bound->as<FunctionReference>() : nullptr;
-    bool own = reference && reference->name == name && reference->module->name == free_functions_->name;
-    if (own) environment_.set(name, FunctionReference{free_functions_, name});
+    const bool own = reference && reference->name == name && reference->module->name == free_functions_->name;
+    if (own && reference->module != unfinished_.module && !unfinished_modules().holds(reference->module))
+      environment_.set(name, FunctionReference{free_functions_, name});
   }
 }
 

@@ -58,7 +58,7 @@ std::vector<ValueWord> words_of(std::string_view line) {
     while (end < line.size() && in_word(line[end])) ++end;
     const std::string_view rest = line.substr(end);
     if (loop && line.substr(at, end - at) == "in") targets = false;
-    const bool argument = rest.starts_with('=') && !rest.starts_with("==");
+    const bool argument = rest.starts_with('=');  // signs of operators stand behind a blank
     const bool defines = (at == first && (rest.starts_with(": ") || rest.starts_with(" = "))) ||
                          (header && rest.starts_with(": ")) || (targets && at > first + 3);
     if (!argument) words.push_back({at, end, defines});

@@ -14,7 +14,8 @@ std::uint64_t HeldBytes::add(const ScriptValue& held) {
   } else if (const ScriptList* list = value.sequence()) {
     if (!seen_.insert(list)) return 0;
     bytes_ += list->items.size() * sizeof(ScriptValue);
-    for (const ScriptValue& item : list->items) add(item);
+    for (const ScriptValue& item : list->items)
+      if (!item.as<std::int64_t>() && !item.as<double>()) add(item);  // there may be millions
   } else if (const ScriptDict* dict = value.dictionary()) {
     if (!seen_.insert(dict)) return 0;
     bytes_ += dict->items.size() * sizeof(dict->items.front());

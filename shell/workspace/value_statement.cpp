@@ -18,6 +18,28 @@ namespace {
 // A tensor of more elements stands in a file.
 constexpr std::int64_t most_written_elements = 256;
 
+// A list of more numbers is the list of a tensor: its text would take as long as making it.
+constexpr std::size_t most_written_items = 10'000;
+
+// The items of a long list or tuple as a tensor; none unless all are ints, or all are floats.
+std::optional<Tensor> tensor_of_numbers(const ScriptList& list) {
+  if (list.items.size() <= most_written_items) return std::nullopt;
+  const auto filled = [&](DType dtype, auto kind) -> std::optional<Tensor> {
+    using Number = decltype(kind);
+    Tensor tensor = Tensor::empty(dtype, {static_cast<std::int64_t>(list.items.size())});
+    auto* numbers = static_cast<Number*>(tensor.mutable_data());
+    for (const ScriptValue& item : list.items) {
+      const auto* number = item.as<Number>();
+      if (!number) return std::nullopt;
+      *numbers++ = *number;
+    }
+    return tensor;
+  };
+  if (list.items.front().as<std::int64_t>()) return filled(DType::Int64, std::int64_t());
+  if (list.items.front().as<double>()) return filled(DType::Float64, double());
+  return std::nullopt;
+}
+
 class PieceWriter {
  public:
   explicit PieceWriter(const Script& script) : script_(script) {}
@@ -64,6 +86,13 @@ bool PieceWriter::add_value(const ScriptValue& value, std::string_view target) {
   if (const Tensor* tensor = value.tensor()) {
     add_tensor(*tensor);
   } else if (const ScriptList* list = value.sequence()) {
+    if (std::optional<Tensor> numbers = tensor_of_numbers(*list)) {
+      if (list->tuple) add("tuple(");
+      flush();
+      pieces_.emplace_back(ScriptValue(std::move(*numbers)));
+      add(list->tuple ? ".tolist())" : ".tolist()");
+      return true;
+    }
     const bool single = list->tuple && list->items.size() == 1;
     return add_items(list->items, list->tuple ? "(" : "[", single ? ",)" : list->tuple ? ")" : "]");
   } else if (const ScriptDict* dict = value.dictionary()) {

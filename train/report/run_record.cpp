@@ -15,6 +15,7 @@
 
 #include "support/failure.h"
 #include "support/file_access.h"
+#include "support/nearest_file.h"
 #include "support/render.h"
 #include "train/metrics.h"
 
@@ -193,7 +194,8 @@ RunRecord read_run(const std::string& path) {
   if (!report) {
     std::error_code error;
     if (!fs::is_directory(path, error))
-      fail_at(ErrorClass::IO, path, "file.system", "there is no such run folder");
+      fail_at(ErrorClass::IO, path, "file.system",
+              "there is no such run folder" + nearest_entry(path, NamedEntry::Folder));
     if (is_damaged_run(path))
       fail_at(ErrorClass::Data, path, "run.report",
               "report.json is damaged; expected the JSON object that a job writes, with its status");

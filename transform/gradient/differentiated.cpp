@@ -9,6 +9,7 @@
 #include "ir/printer/printer.h"
 #include "ir/rewriting/regions.h"
 #include "ir/verify/verify.h"
+#include "support/choices.h"
 #include "support/suggest.h"
 #include "transform/gradient/checkpoints.h"
 #include "transform/parameter_marks.h"
@@ -42,6 +43,20 @@ DifferentiatedFunction::DifferentiatedFunction(const Module& module, const Funct
       by_name_[binding.var().name()] = body.vars.at(binding.var().id());
 }
 
+// Parameters are what is meant as a rule: a variable within is proposed where it is all but written so.
+std::string DifferentiatedFunction::proposal(const std::string& name, bool only_params) const {
+  constexpr std::size_t least_letters = 3;
+  std::vector<std::string> params, others;
+  for (const Var& param : body.params)
+    if (is_differentiable(param.type())) params.push_back(param.name());
+  for (const auto& [other, expr] : by_name_)
+    if (expr.as_var() && !params_by_name_.contains(other)) others.push_back(other);
+  if (!only_params && name.size() >= least_letters && !nearest_name(name, params)) {
+    if (nearest_name(name, others)) return did_you_mean(name, others);
+  }
+  return among_choices(name, params);
+}
+
 void DifferentiatedFunction::choose(const std::vector<std::string>& wanted, bool only_params) {
   if (wanted.empty()) {
     for (const Var& param : body.params)
@@ -53,14 +68,12 @@ void DifferentiatedFunction::choose(const std::vector<std::string>& wanted, bool
     }
   }
   const auto& known = only_params ? params_by_name_ : by_name_;
-  std::vector<std::string> names;
-  for (const auto& [name, expr] : known) names.push_back(name);
   for (const std::string& name : wanted) {
     const auto found = known.find(name);
     if (found == known.end() || !found->second.as_var()) {
       fail(ErrorClass::Usage, source.span, "gradient.wrt",
            fmt::format("{} has no {} '{}'{}", source.name, only_params ? "parameter" : "variable", name,
-                       did_you_mean(name, names)));
+                       proposal(name, only_params)));
     }
     const Var& var = *found->second.as_var();
     if (!is_differentiable(var.type())) {

@@ -45,6 +45,7 @@ class DifferentiatedFunction {
   std::vector<Var> wrt;
 
  private:
+  std::string proposal(const std::string& name, bool only_params) const;
   Expr field_at(const std::vector<int>& path) const;
   const Expr* tuple_field(const Expr& expr, int index) const;
   const Binding* binding_of(const Var& var) const;

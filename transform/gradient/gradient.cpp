@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "support/failure.h"
+#include "support/freed_behind.h"
 #include "transform/derivatives.h"
 #include "transform/gradient/gradient_pass.h"
 #include "transform/gradient/split_rounds.h"
@@ -89,10 +90,10 @@ Module within_budget(const Module& module, const FunctionPtr& function, const Gr
 Module gradient(const Module& module, std::string_view name, const GradientOptions& options) {
   const FunctionPtr function = relax_function(module, name);
   if (options.budget) return within_budget(module, function, options);
-  GradientPass pass(module, *function);
-  pass.write_adjoint(options);
-  Module made = pass.made(pass.marked());
-  if (options.named) pass.name_gradients(made);
+  const FreedBehind<GradientPass> pass(module, *function);
+  pass->write_adjoint(options);
+  Module made = pass->made(pass->marked());
+  if (options.named) pass->name_gradients(made);
   return made;
 }
 
@@ -104,9 +105,9 @@ std::vector<GradientLine> account_of_gradient(const Module& module, std::string_
 
 Module vjp(const Module& module, std::string_view name, const DerivativeOptions& options) {
   const FunctionPtr function = relax_function(module, name);
-  GradientPass pass(module, *function);
-  pass.write_vjp(options);
-  return pass.made(pass.marked());
+  const FreedBehind<GradientPass> pass(module, *function);
+  pass->write_vjp(options);
+  return pass->made(pass->marked());
 }
 
 }  // namespace relish

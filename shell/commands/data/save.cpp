@@ -79,6 +79,17 @@ std::optional<CsvColumn> column_of_words(const std::string& name, const ScriptLi
   return column;
 }
 
+// Where a column holds something that is neither a number nor a row of them.
+void check_column(const Invocation& invocation, const std::string& name, const ScriptList& list) {
+  for (std::size_t row = 0; row < list.items.size(); ++row) {
+    const ScriptValue& item = list.items[row];
+    if (item.is_number() || item.sequence()) continue;
+    refuse_saved(invocation, fmt::format("item {} of '{}'", row, name), item,
+                 item.is_none() ? "a number: float(\"nan\") is one that is missing, or leave the row out"
+                                : "numbers in all of the column, or strs in all of it");
+  }
+}
+
 void save_table(const Invocation& invocation, const std::string& path) {
   const ScriptValue& value = invocation.value;
   const auto tensor_from = [&](const ScriptValue& from) {
@@ -122,6 +133,7 @@ void save_table(const Invocation& invocation, const std::string& path) {
     if (words) {
       columns.push_back(std::move(*words));
     } else if (item.tensor() || list) {
+      if (list) check_column(invocation, name, *list);
       columns.push_back({name, item.tensor() ? *item.tensor() : tensor_from(item)});
     } else {
       refuse_saved(invocation, name, item, "a column: a tensor or a list");

@@ -55,13 +55,6 @@ bool is_plain(const ast::Expr& expr) {
   return !expr.as<ast::Chain>() && !expr.as<ast::Comparison>() && !expr.as<ast::Logic>();
 }
 
-// Of a tuple or list.
-const std::vector<ast::ExprPtr>* items_of(const ast::Expr& expr) {
-  if (const auto* tuple = expr.as<ast::TupleValue>()) return &tuple->items;
-  if (const auto* list = expr.as<ast::ListValue>()) return &list->items;
-  return nullptr;
-}
-
 bool is_list(const ast::Expr& expr) {
   const auto* numbers = expr.as<ast::NumberListValue>();
   return expr.as<ast::ListValue>() || (numbers && !numbers->tuple);

@@ -311,8 +311,24 @@ bool mentions_name(std::string_view text, const std::string& name) {
   return false;
 }
 
+// The statements of a text without what is declared: functions of tensors know nothing of a script's tensors,
+// and their parameters have names of their own.
+std::string without_declarations(std::string_view text) {
+  std::string rest;
+  bool declares = false;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, std::min(text.find('\n'), text.size() - 1) + 1);
+    text.remove_prefix(line.size());
+    const bool goes_on =
+        line.find_first_of(" \t)\n") == 0 || line.starts_with("def ") || line.starts_with("class ");
+    declares = line.starts_with('@') || (declares && goes_on);
+    if (!declares) rest += line;
+  }
+  return rest;
+}
+
 // The inputs on the way here whose statements mention the name, also those that only showed something.
-std::string mentions_of(const Workspace& workspace, const std::string& name) {
+std::string mentions_of(const Workspace& workspace, const std::string& name, bool in_functions) {
   constexpr std::size_t most_characters = 60;
   std::string text;
   const auto add = [&](const std::string& line) { text += (text.empty() ? "" : "\n") + line; };
@@ -330,7 +346,8 @@ std::string mentions_of(const Workspace& workspace, const std::string& name) {
   add_shown(log.node(Log::root));
   for (const std::size_t id : log.way_to(log.present())) {
     const LogNode& node = log.node(id);
-    if (mentions_name(node.made_by.plain().value_or(""), name))
+    const std::string made_by = node.made_by.plain().value_or("");
+    if (mentions_name(in_functions ? made_by : without_declarations(made_by), name))
       add(fmt::format("[{}] {}", node.input, title_of(node)));
     add_shown(node);
   }
@@ -358,7 +375,8 @@ ScriptValue run_uses(Invocation& invocation) {
     add("called by", callers_of(*function->module, function->name), elsewhere.callers);
     add("source of", derived_from(*function), elsewhere.derived);
   }
-  const std::string mentioned = mentions_of(workspace, function ? asked.text : asked.root);
+  const std::string mentioned = mentions_of(workspace, function ? asked.text : asked.root,
+                                            !asked.value->tensor() && !asked.value->dictionary());
   if (!mentioned.empty()) text += (text.empty() ? "" : "\n") + mentioned;
   if (!text.empty()) return text;
   return function ? fmt::format("nothing calls {}", asked.text) : std::string("no statement mentions it");

@@ -26,6 +26,7 @@ constexpr Option options[] = {
     csv_option(csv_decimal_option, in_shell),
     csv_option(csv_header_option, in_shell),
     {"params", OptionKind::Tensors, "", params_doc},
+    {"dim", OptionKind::Assignments, "", dims_doc},
     {"metrics", OptionKind::Names, "accuracy", metrics_doc},
     {"loss", OptionKind::Spec, "",
      "the loss of the metric `loss`; it says also from where on one column is positive, and which label does "
@@ -79,6 +80,7 @@ DataParameters parameters_for_data(const TrainingProgram& program, const Tensors
 
 ScriptValue run(Invocation& invocation) {
   std::string function = function_of(invocation);
+  bind_dims(invocation);
   TrainingProgram program;
   Module module = *invocation.module;
   program.inference = function;

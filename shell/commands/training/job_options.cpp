@@ -6,6 +6,7 @@
 #include "shell/commands/training/training.h"
 #include "shell/script/script.h"
 #include "support/interrupt.h"
+#include "support/nearest_file.h"
 #include "support/render.h"
 #include "support/value_text.h"
 
@@ -67,7 +68,10 @@ void place_resumed(const Invocation& invocation, const std::string& given, RunRe
   const bool is_folder = fs::is_directory(path, error);
   if (!is_folder && !fs::exists(path, error))
     fail_at(ErrorClass::IO, printable(path), "file.system",
-            "there is no such checkpoint or run folder; --resume auto takes the newest of the job's folder");
+            fmt::format(
+                "there is no such checkpoint or run folder; {} takes the newest of the job's folder{}",
+                job_flag(invocation, "resume") != nullptr ? "--resume auto" : "resume=\"auto\"",
+                nearest_entry(path, path.ends_with(".safetensors") ? NamedEntry::File : NamedEntry::Folder)));
   const std::string own = run_folder_of(path);
   const bool elsewhere = !request.folder.directory.empty() && !is_same_folder(request.folder.directory, own);
   if (is_folder) {
@@ -173,6 +177,8 @@ void place_job(const Invocation& invocation, RunRequest& request) {
   } else if (invocation.given("run_dir")) {
     request.folder.directory = invocation.output_path("run_dir");
   }
+  if (!settings.jobs && invocation.surface == Surface::Script)
+    request.folder.resume_words = "resume=\"auto\" (--resume auto)";  // of a session
   request.folder.overwrite = invocation.flag("overwrite") || job_text(invocation, "overwrite") == "True";
   request.tensorboard = invocation.flag("tensorboard") || job_text(invocation, "tensorboard") == "True";
   request.html = invocation.flag("html") || job_text(invocation, "html") == "True";

@@ -32,6 +32,7 @@ constexpr Option options[] = {
     csv_option(csv_decimal_option, in_shell),
     csv_option(csv_header_option, in_shell),
     {"params", OptionKind::Tensors, "", params_doc},
+    {"dim", OptionKind::Assignments, "", dims_doc},
     {"ignore_extra", OptionKind::Flag, "", "let `params` hold names that are no parameters"},
     {"prepare", OptionKind::Spec, "", prepare_doc},
     {"cast", OptionKind::Flag, "", cast_doc},
@@ -92,6 +93,7 @@ std::vector<CsvColumn> csv_columns(const NamedTensors& named) {
 
 ScriptValue run(Invocation& invocation) {
   const std::string function = function_of(invocation);
+  bind_dims(invocation);
   TrainingProgram program;
   Module module = *invocation.module;
   program.inference = function;

@@ -9,6 +9,7 @@
 #include "shell/script/script.h"
 #include "shell/script/script_values.h"
 #include "support/failure.h"
+#include "support/nearest_file.h"
 #include "support/render.h"
 
 namespace relish {
@@ -147,7 +148,8 @@ std::vector<RunRecord> runs_at(const std::vector<std::string>& paths, Damaged da
   for (const std::string& path : paths) {
     std::error_code error;
     if (!std::filesystem::is_directory(path, error))
-      fail_at(ErrorClass::IO, printable(path), "file.system", "there is no such folder");
+      fail_at(ErrorClass::IO, printable(path), "file.system",
+              "there is no such folder" + nearest_entry(path, NamedEntry::Folder));
     const std::vector<std::string> found = find_runs(path);
     if (found.empty())
       fail(ErrorClass::Usage, {}, "run.none",

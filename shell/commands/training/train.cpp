@@ -67,6 +67,7 @@ constexpr Option options[] = {
      "the trained parameters"},
     {"params", OptionKind::Tensors, "",
      "start values by name, and values of parameters that are not trained"},
+    {"dim", OptionKind::Assignments, "", dims_doc},
     {"init_missing", OptionKind::Flag, "", "draw start values of weights that params does not have"},
     {"ignore_extra", OptionKind::Flag, "", "leave out values in params that the model does not have"},
     {"frozen", OptionKind::Names, "", frozen_doc},
@@ -172,6 +173,7 @@ ScriptValue run(Invocation& invocation) {
   Session& session = invocation.session;
   if (invocation.surface == Surface::Shell) start_time_limit(invocation);
   const std::string function = function_of(invocation);
+  bind_dims(invocation);
   const PreparedJob job = prepare_job(invocation, function);
   const TrainOptions& wanted = job.options;
 

@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "shell/commands/subject.h"
 #include "shell/commands/training/trainer_options.h"
 #include "shell/commands/transform/loss_option.h"
+#include "shell/program/call_values.h"
 #include "shell/program/literal_text.h"
 #include "shell/script/script.h"
 #include "support/choices.h"
 #include "support/render.h"
+#include "transform/bind_symbols.h"
 #include "transform/import_function.h"
 
 namespace relish {
@@ -22,6 +25,14 @@ ScriptValue dictionary_of_text(const std::string& written) {
 }
 
 }  // namespace
+
+void bind_dims(Invocation& invocation) {
+  if (!invocation.given("dim")) return;
+  std::map<std::string, std::int64_t> sizes;
+  for (const auto& [name, size] : given_dims(invocation)) sizes[name] = size;
+  invocation.module =
+      std::make_shared<const Module>(bind_symbols(*invocation.module, function_of(invocation), sizes));
+}
 
 namespace {
 

@@ -28,6 +28,12 @@ inline constexpr std::string_view init_doc =
     "start values of weights: NAME(option=value, …) such as he_normal, or by patterns of names: "
     "{\"w*\": \"he_normal\"}";
 
+// The option `dim`: the symbols of the model that it names become numbers. UsageError for one that the
+// model's types do not name.
+void bind_dims(Invocation& invocation);
+inline constexpr std::string_view dims_doc =
+    "sizes of symbolic dimensions that become numbers: {\"v\": 100}, in the shell v=100";
+
 // What is kept from being trained, and what is kept beside it.
 inline constexpr std::string_view frozen_doc = "patterns of names: parameters that keep their values";
 inline constexpr std::string_view average_doc =

@@ -32,7 +32,9 @@ constexpr Option options[] = {
     {"grad_norm", OptionKind::Flag, "", grad_norm_doc},
     {"outputs", OptionKind::Integer, "1", "how many results of the function the loss takes"},
     {"memory_budget", OptionKind::Text, "", step_budget_doc},
-    {"dim", OptionKind::Assignments, "", budget_dims_doc},
+    {"dim", OptionKind::Assignments, "",
+     "sizes of symbolic dimensions that become numbers: n=8,m=4; with memory_budget they stay symbolic, and the "
+     "sizes are those for which it holds"},
     {"prefix", OptionKind::Text, "", prefix_doc},
     {"named", OptionKind::Flag, "", "statements get the first parameters, by init, as a dict by name"},
     output_option,
@@ -47,12 +49,14 @@ constexpr Example examples[] = {
 constexpr std::string_view aliases[] = {"trainer"};
 
 ScriptValue run(Invocation& invocation) {
+  const bool sizes_of_budget = invocation.given("memory_budget");
+  if (!sizes_of_budget) bind_dims(invocation);
   SetupTrainerOptions wanted = trainer_options(invocation);
   wanted.initial = init_option(invocation);
   wanted.accumulate = invocation.flag("accumulate");
   wanted.prefix = prefix_option(invocation);
   wanted.named = invocation.flag("named");
-  wanted.budget = memory_budget_option(invocation);
+  if (sizes_of_budget) wanted.budget = memory_budget_option(invocation);
   BudgetReport report;
   wanted.budget_report = &report;
   Module made = setup_trainer(*invocation.module, function_of(invocation), wanted);

@@ -99,8 +99,10 @@ std::string value_text(const Script& script, const Option& option, const std::ve
       return "True";
     case OptionKind::Integer:
     case OptionKind::Real:
-    case OptionKind::Value:
       return last;
+    case OptionKind::Value:
+      // --data x,y: several values are a tuple.
+      return split_at_commas(last).size() > 1 ? "(" + last + ")" : last;
     case OptionKind::Path:
       return path_text(last);
     case OptionKind::Names: {

@@ -8,6 +8,7 @@
 #include "ir/printer/printer.h"
 #include "shell/program/function_reading.h"
 #include "shell/script/script.h"
+#include "shell/script/unfinished_modules.h"
 #include "shell/script/unread_value.h"
 #include "shell/workspace/saved/archive_lines.h"
 #include "support/interrupt.h"
@@ -207,18 +208,22 @@ ModulePtr ArchiveValues::module(std::size_t number) {
     at = before;
   }
   for (auto step = chain.rbegin(); step != chain.rend(); ++step) {
+    const bool unfinished = unfinished_modules().holds(base);
+    std::vector<HoleReport> holes;
     try {
-      base = read_module_line(step->second, step->first, base);
+      base = read_module_line(step->second, step->first, base, holes);
     } catch (const json::exception&) {
       damaged(fmt::format("module {}", step->first));
     }
     modules_[step->first] = base;
     base = add_origins(step->first);
+    if (unfinished || !holes.empty()) unfinished_modules().note(base, std::move(holes));
   }
   return base;
 }
 
-ModulePtr ArchiveValues::read_module_line(const json& form, std::size_t number, const ModulePtr& base) {
+ModulePtr ArchiveValues::read_module_line(const json& form, std::size_t number, const ModulePtr& base,
+                                          std::vector<HoleReport>& holes) {
   const std::string what = fmt::format("module {}", number);
   const std::string entry = module_entry(number);
   const std::string text = file_.text(entry, form.at("bytes"));
@@ -228,8 +233,10 @@ ModulePtr ArchiveValues::read_module_line(const json& form, std::size_t number, 
   ModulePtr part = base;
   if (!text.empty()) {
     const std::string name = fmt::format("{}:{}", file_.path(), entry);
-    part = form.contains("base") ? read_some_functions(Sources::instance().add(name, text), *base).module
-                                 : read_module(name, text);
+    SomeFunctions read = read_saved_functions(Sources::instance().add(name, text),
+                                              form.contains("base") ? base.get() : nullptr);
+    part = std::move(read.module);
+    holes = std::move(read.holes);
   }
   if (!part) damaged(what);
   if (!text.empty()) note_file(form, *part, base);
@@ -242,7 +249,7 @@ ModulePtr ArchiveValues::read_module_line(const json& form, std::size_t number, 
     if (!found) damaged(fmt::format("the function '{}' of {}", printable(name), what));
     whole.functions.push_back(*found);
   }
-  const auto made = std::make_shared<const Module>(std::move(whole));
+  auto made = std::make_shared<const Module>(std::move(whole));
   if (!form.contains("file")) return made;
   // Its functions of the script stand in the file that it was loaded from, if that is as it was.
   try {

@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "frontend/graph/holes.h"
 #include "shell/workspace/file_changes.h"
 #include "shell/workspace/origins.h"
 #include "shell/workspace/saved/archive_file.h"
@@ -45,7 +46,8 @@ class ArchiveValues : public std::enable_shared_from_this<ArchiveValues> {
 
  private:
   Tensor tensor(std::size_t number) const;
-  ModulePtr read_module_line(const nlohmann::json& line, std::size_t number, const ModulePtr& base);
+  ModulePtr read_module_line(const nlohmann::json& line, std::size_t number, const ModulePtr& base,
+                             std::vector<HoleReport>& holes);
   void note_file(const nlohmann::json& line, const Module& part, const ModulePtr& base);
   ScriptValue read_part(std::size_t number, int depth);
   ScriptValue read_function(const nlohmann::json& json, int depth);

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "ir/printer/printer.h"
-#include "shell/script/unfinished_modules.h"
 #include "shell/script/unread_value.h"
 #include "shell/workspace/saved/archive_lines.h"
 #include "shell/workspace/value_statement.h"
@@ -68,13 +67,8 @@ std::optional<Json> ValueEncoder::encode(const ScriptValue& held) {
   if (const auto* range = value.as<ScriptRange>())
     return Json{{"range", {range->begin, range->end, range->step}}};
   if (const Tensor* tensor = value.tensor()) return Json{{"tensor", tensor_number(*tensor)}};
-  if (const auto* module = value.as<ModulePtr>()) {
-    // Which no text says by itself: a session alone takes it.
-    if (!number_of_.contains(module->get()) && has_holes(**module)) return std::nullopt;
-    return Json{{"module", module_number(*module)}};
-  }
+  if (const auto* module = value.as<ModulePtr>()) return Json{{"module", module_number(*module)}};
   if (const auto* function = value.as<FunctionReference>()) {
-    if (!number_of_.contains(function->module.get()) && has_holes(*function->module)) return std::nullopt;
     return Json{{"function", function->name}, {"of", module_number(function->module)}};
   }
   if (const ScriptFunction* function = value.script_function()) return encode_function(*function);

@@ -16,9 +16,10 @@ int rank_of(const CallView& call, std::size_t i) { return shape_of(call.tensor(i
 void require_same_dim(const CallView& call, std::size_t i, const Scalar& a, std::string_view what,
                       const Scalar& b) {
   if (!prove_different(a, b)) return;
-  call.reject("shape", call.span_of(i),
-              fmt::format("{} has {} where predictions have {} {}", call.op.params[i].name, print(b),
-                          print(a), what));
+  call.reject(
+      "shape", call.span_of(i),
+      fmt::format("{} has {} where predictions have {} {}", call.op.params[i].name, print(b), print(a),
+                  what == "positions" ? "positions behind the classes, which stand on axis 1" : what));
 }
 
 // The targets that count: visit(position, element of the predictions, weight). Positions are those of the

@@ -476,7 +476,7 @@ TEST_CASE("faults of scripts") {
       {"await x", "1:1 SyntaxError 'await' is not supported: statements run one after another\n"},
       {"x = (yield 3)", "1:12 SyntaxError found '3'; expected 'for', ')' or ','\n"},
       {"for i in x:\n  y\nelse:\n  z",
-       "3:1 SyntaxError found 'else' behind a loop; expected it behind an if\n"},
+       "3:1 SyntaxError found 'else' behind a loop; expected it behind an if, which asks what the loop has set\n"},
       {"if x:\n  y\nelse:\n  z\nelse:\n  w", "5:1 SyntaxError found 'else' without an if before it\n"},
       {"*a, *b = c", "1:5 TypeError found two starred targets; expected one at most\n"},
       {"x = {**a for a in b}", "1:6 SyntaxError found '**' in a comprehension; expected KEY: VALUE\n"},

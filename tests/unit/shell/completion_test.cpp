@@ -63,6 +63,11 @@ TEST_CASE("editor: completion of what a call takes") {
   CHECK_FALSE(offers("del ", "print"));
   CHECK_FALSE(offers("? rel", "relish"));
   CHECK(common_continuation(complete(session.workspace(), ":redo")).empty());
+  // What is whole already stands first among what it may go on to.
+  session("lab = 1");
+  const std::vector<Candidate> whole = complete(session.workspace(), "lab").candidates;
+  REQUIRE(whole.size() >= 2);
+  CHECK(whole[0].text == "lab");
   const std::pair<std::string_view, std::string_view> wanted[] = {
       {"x[", "count"},
       {"x.sum(", "axis="},

@@ -83,6 +83,24 @@ TEST_CASE("one changed attribute or operator is that, and what uses it stays") {
         "  +     a: R.Tensor((4,), dtype=\"float32\") = R.nn.softmax(x, axis=-1)");
 }
 
+TEST_CASE("a renamed parameter is a change, and an operator is no name of a value") {
+  const auto with_parameter = [](std::string name) {
+    std::string text =
+        "@I.ir_module\nclass M:\n" + header("main") + "        a = R.exp(x)\n        return a\n";
+    for (const char* place : {"(x:", "(x)"}) text[text.find(place) + 1] = name[0];
+    return ScriptValue(read_module("<diff>", text));
+  };
+  CHECK(shown(difference_of(with_parameter("x"), with_parameter("z"))) ==
+        "~ main\n  line 2\n"
+        "  - def main(x: R.Tensor((4,), dtype=\"float32\")) -> R.Tensor((4,), dtype=\"float32\"):\n"
+        "  + def main(z: R.Tensor((4,), dtype=\"float32\")) -> R.Tensor((4,), dtype=\"float32\"):");
+  CHECK(shown(between({"exp = R.sin(x)", "y = R.exp(exp)", "return y"},
+                      {"log = R.sin(x)", "y = R.log(log)", "return y"})) ==
+        "= main.exp is now main.log\n~ main\n  line 4\n"
+        "  -     y: R.Tensor((4,), dtype=\"float32\") = R.exp(exp)\n"
+        "  +     y: R.Tensor((4,), dtype=\"float32\") = R.log(log)");
+}
+
 TEST_CASE("what stands in another place is told as moved") {
   const Difference difference = between(
       {"a = R.exp(x)", "b = R.abs(x)", "c = R.sin(x)", "d = R.add(a, b)", "e = R.add(d, c)", "return e"},

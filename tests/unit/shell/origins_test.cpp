@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "frontend/reader.h"
 #include "shell/workspace/transform_summary.h"
 #include "tests/unit/shell/session_harness.h"
 
@@ -98,6 +99,36 @@ TEST_CASE("what the line behind a transform tells is what is different in the te
     }
   }
   CHECK(worked > 40);
+}
+
+TEST_CASE("the line behind a transform lists eight names of a kind, and what a function was") {
+  start_language();
+  const auto functions = [](const std::string& parameters) {
+    std::string text = "@I.ir_module\nclass M:\n";
+    for (int i = 0; i < 9; ++i)
+      text +=
+          fmt::format("    @R.function\n    def f{}(x: R.Tensor((2,), \"float32\"){}):\n        return x\n",
+                      i, parameters);
+    return read_module("<summary>", text);
+  };
+  const ModulePtr all = functions(""), others = functions(", y: R.Tensor((2,), \"float32\")");
+  const auto of_first = [&](int count) {
+    Module module = *all;
+    module.functions = {};
+    for (int i = 0; i < count; ++i) module.set(*all->find(fmt::format("f{}", i)));
+    return std::make_shared<const Module>(module);
+  };
+  TransformCall call;
+  call.before = of_first(0);
+  call.after = of_first(8);
+  CHECK(transform_summary(call) == "+ f0, f1, f2, f3, f4, f5, f6, f7");
+  call.after = of_first(9);
+  CHECK(transform_summary(call) == "+ f0, f1, f2, f3, f4, f5, f6, f7 and 1 more");
+  call.before = of_first(1);
+  Module other = *call.before;
+  other.set(*others->find("f0"));
+  call.after = std::make_shared<const Module>(other);
+  CHECK(transform_summary(call) == "~ f0(x, y) (was f0(x))");
 }
 
 TEST_CASE("stale is what was made from a function that is another one by now") {

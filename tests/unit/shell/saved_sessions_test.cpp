@@ -7,6 +7,7 @@
 
 #include "shell/repl/completion/completion.h"
 #include "shell/script/unread_value.h"
+#include "tests/unit/changed_variable.h"
 #include "tests/unit/shell/session_harness.h"
 #include "tests/unit/temporary_folder.h"
 
@@ -109,6 +110,34 @@ TEST_CASE("a restored session has the states that were saved, bit for bit") {
   CHECK(third(":undo").starts_with("now at state"));
   CHECK(third(":goto 5").starts_with("now at state 5: p = "));
   CHECK(third("p['n']") == "[1, 2.5, None, 'text', (True, -7)]\n");
+}
+
+TEST_CASE("floats that no JSON holds, and constants of functions, are restored") {
+  TemporaryFolder folder;
+  const std::string path = folder.file("s.rxs");
+  SessionHarness first;
+  first("xs = [float('inf'), -float('inf'), float('nan'), -0.0, 0.1]");
+  first("rows, cols = 2, 3");
+  first(":save " + path);
+  SessionHarness second;
+  second(":restore " + path);
+  CHECK(second("xs") == "[inf, -inf, nan, -0.0, 0.1]\n");
+  CHECK(second("@R.function\ndef f(x: R.Tensor((rows, cols), \"float32\")):\n    return x").empty());
+  CHECK(second("f(ones((2, 3))).shape") == "(2, 3)\n");
+}
+
+TEST_CASE("a long list of another state stands in a file beside the statements") {
+  TemporaryFolder folder;
+  SessionHarness first;
+  first("xs = [float(i) / 4 for i in range(20000)]; ys = tuple(range(20000))");
+  first("a = xs@1; b = ys@1");
+  first("del xs; del ys");
+  const std::string path = folder.file("s.relish");
+  first(":save " + path);
+  CHECK(bytes_of(path).find(".tolist()") != std::string::npos);
+  SessionHarness second;
+  second(":load " + path);
+  CHECK(second("a == [float(i) / 4 for i in range(20000)], b == tuple(range(20000))") == "(True, True)\n");
 }
 
 TEST_CASE("states that were given up are made again from their statements after a restore too") {
@@ -357,6 +386,8 @@ TEST_CASE("what no session wrote is not replaced, and not restored") {
   SessionHarness fresh;
   const std::string zip = folder.put("zip.rxs", "PK\x03\x04" + std::string(40, ' '));
   CHECK(fresh(":restore " + zip).find("found no session") != std::string::npos);
+  // No session was left here.
+  const testing::ChangedVariable home("XDG_STATE_HOME", folder.path());
   CHECK(fresh(":restore").starts_with("UsageError"));
 }
 

@@ -10,6 +10,7 @@
 #include "shell/repl/inputs/input_parts.h"
 #include "shell/repl/inputs/session_saving.h"
 #include "shell/workspace/origins.h"
+#include "tests/unit/changed_variable.h"
 #include "tests/unit/shell/session_harness.h"
 #include "tests/unit/temporary_folder.h"
 
@@ -97,6 +98,14 @@ TEST_CASE("who uses a function is told, wherever it is") {
   session("@R.function\ndef outer(x: R.Tensor((2,), \"float32\")):\n    y = G.main(x)\n    return y\n");
   CHECK(session(":uses G.main").find("called by outer\n") != std::string::npos);
   CHECK(session(":uses main_adjoint").starts_with("TypeError"));
+  // A parameter by the name of a tensor is not the tensor; a constant of functions is one.
+  SessionHarness other;
+  other("x = ones((2,)); n = 2");
+  other("@R.function\ndef f(x: R.Tensor((n,), \"float32\")):\n    y = x + x\n    return y\ny = f(x)");
+  other("@R.function\ndef g(x: R.Tensor((n,), \"float32\")):\n    return x");
+  CHECK(other(":uses x").find("[3]") == std::string::npos);
+  CHECK(other(":uses x").find("[2] ") != std::string::npos);
+  CHECK(other(":uses n").find("[3] ") != std::string::npos);
 }
 
 TEST_CASE("a function is edited elsewhere and comes back into its module") {
@@ -203,9 +212,7 @@ TEST_CASE("a large tensor says what all of it is like, and a job what it came to
 
 TEST_CASE("what a session has in no file is there for the next one") {
   const testing::TemporaryFolder folder;
-  const char* before = std::getenv("XDG_STATE_HOME");
-  const std::string kept = before ? before : "";
-  ::setenv("XDG_STATE_HOME", folder.path().c_str(), 1);
+  const testing::ChangedVariable home("XDG_STATE_HOME", folder.path());
   {
     SessionHarness session;
     CHECK(keep_left_session(session.workspace()).empty());
@@ -234,5 +241,4 @@ TEST_CASE("what a session has in no file is there for the next one") {
   const std::string told = keep_left_session(large.workspace());
   CHECK(told.find("left.relish runs their statements again") != std::string::npos);
   CHECK(testing::bytes_of(folder.file("relish/left.relish")).ends_with("t = zeros((20000000,))\n"));
-  before ? ::setenv("XDG_STATE_HOME", kept.c_str(), 1) : ::unsetenv("XDG_STATE_HOME");
 }

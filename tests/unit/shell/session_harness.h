@@ -6,6 +6,7 @@
 
 #include "ir/printer/printer.h"
 #include "shell/repl/inputs/session_inputs.h"
+#include "shell/script/unfinished_modules.h"
 #include "support/render.h"
 
 namespace relish::testing {
@@ -47,6 +48,9 @@ class SessionHarness {
     } catch (const Failure& failure) {
       errors = render(failure.diagnostics(), Sources::instance(), {});
     }
+    // A text with holes runs, and is told of on standard error.
+    if (errors.empty() && !text.starts_with(':'))
+      errors = render(unfinished_modules().told(), Sources::instance(), {});
     return output_->text().substr(before) + errors;
   }
   SessionInputs& inputs() { return *inputs_; }

@@ -2,9 +2,12 @@
 // and values of other states stand in expressions.
 #include <catch2/catch.hpp>
 
+#include <chrono>
 #include <random>
+#include <thread>
 
 #include "shell/script/builtins.h"
+#include "support/interrupt.h"
 #include "tests/unit/shell/session_harness.h"
 
 using namespace relish;
@@ -180,6 +183,21 @@ void check_logs(int rounds, unsigned seed) {
 }
 
 }  // namespace
+
+TEST_CASE("a loop that was stopped is a state that says so") {
+  SessionHarness session;
+  std::thread signal([] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    interrupt_flag.store(2);  // SIGINT
+  });
+  CHECK(session("n = 0\nwhile True:\n    n = n + 1\n").find("Interrupted") != std::string::npos);
+  signal.join();
+  clear_interrupt();
+  const Log& log = session.workspace().log();
+  CHECK(log.node(log.present()).stopped);
+  session("m = 1");
+  CHECK_FALSE(log.node(log.present()).stopped);
+}
 
 TEST_CASE("an input that fails changes nothing and makes no state") { check_failing_inputs(3000, 1); }
 TEST_CASE("of 10,000 inputs that fail none changes anything", "[.][full]") {

@@ -2,7 +2,11 @@
 #include "support/suggest.h"
 
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <vector>
+
+#include "support/nearest_file.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace relish {
 namespace {
@@ -25,6 +29,21 @@ TEST_CASE("unlike names do not") {
   CHECK_FALSE(nearest_name("", names));
   CHECK_FALSE(nearest_name(std::string(10000, 'r'), names));
   CHECK(did_you_mean("y", names).empty());
+}
+
+TEST_CASE("a path that is not there has a near one beside it") {
+  const testing::TemporaryFolder folder;
+  folder.put("plain.csv", "1\n");
+  std::filesystem::create_directory(folder.file("plane"));
+  const std::string root = folder.path();
+  CHECK(nearest_entry(root + "/plain.cvs") == "; did you mean 'plain.csv'?");
+  CHECK(nearest_entry(root + "/plane.csv") == "; did you mean 'plain.csv'?");
+  CHECK(nearest_entry(root + "/other.txt").empty());
+  // A file is no folder, and the folder that is missing is told of.
+  CHECK(nearest_entry(root + "/plain", NamedEntry::Folder) == "; did you mean 'plane'?");
+  CHECK(nearest_entry(root + "/plain/", NamedEntry::Folder) == "; did you mean 'plane'?");
+  CHECK(nearest_entry(root + "/plame/x.npy") == "; there is no folder 'plame'; did you mean 'plane'?");
+  CHECK(nearest_entry(root + "/elsewhere/x.npy").empty());
 }
 
 }  // namespace
