@@ -12,6 +12,7 @@
 #include "loops/work.h"
 #include "schedule/contraction.h"
 #include "schedule/in_rows.h"
+#include "schedule/remainders.h"
 
 namespace relish {
 namespace {
@@ -146,6 +147,36 @@ bool fits_tiles(const Follower& next, const std::vector<std::size_t>& dimensions
   });
 }
 
+// What the follower reads at the place of each element, along memory as the result: other tensors of its
+// size, which no cache need hold.
+std::vector<const Load*> read_by_element(const Follower& next, const std::vector<std::size_t>& dimensions,
+                                         const Buffer& result) {
+  std::vector<const Load*> found;
+  const auto last = std::find(dimensions.begin(), dimensions.end(), result.shape().size() - 1);
+  if (last == dimensions.end() || next.loops.size() < 2) return found;
+  const ScalarVar& along = next.loops[static_cast<std::size_t>(last - dimensions.begin())];
+  const auto add = [&](const Scalar& part) {
+    const auto* loaded = part.as<Load>();
+    if (!loaded || *loaded->buffer == result || size_of(loaded->buffer->dtype()) != size_of(result.dtype()))
+      return;
+    std::vector<ScalarVar> vars;
+    for (const Scalar& index : loaded->indices) collect_vars(substitute(index, next.axes), vars);
+    const bool moves = std::all_of(next.loops.begin(), next.loops.end(), [&](const ScalarVar& loop) {
+      return std::find(vars.begin(), vars.end(), loop) != vars.end();
+    });
+    if (!moves || substitute(loaded->indices.back(), next.axes).as_var() != std::optional(along)) return;
+    const bool known = std::any_of(found.begin(), found.end(), [&](const Load* other) {
+      return *other->buffer == *loaded->buffer && same_indices(other->indices, loaded->indices);
+    });
+    if (!known) found.push_back(loaded);
+  };
+  const auto lines = lines_of(next.body);
+  if (!lines) return found;
+  for (const Stmt& line : *lines)
+    for_each_scalar(line.as<Store>() ? line.as<Store>()->value : line.as<DefineScalar>()->value, add);
+  return found;
+}
+
 }  // namespace
 
 std::optional<Stmt> contract_with_epilogue(const Stmt& nest, const Stmt& next, bool kept, RangeProver& prover,
@@ -155,23 +186,40 @@ std::optional<Stmt> contract_with_epilogue(const Stmt& nest, const Stmt& next, b
   if (!follower || !apart(nest, *follower, made->buffer)) return std::nullopt;
   const Buffer result = made->buffer;
   const auto dimensions = dimensions_of(*follower, result);
-  if (!dimensions) return std::nullopt;
-  const auto contracted = contract(nest, prover, target, fits_tiles(*follower, *dimensions, result));
-  // A result that is read back stays apart from what follows: it holds parts of sums.
-  if (!contracted || loads_from(contracted->blocks, result)) return std::nullopt;
+  // One nest for each remainder sums only what counts, which is worth more than a result that is not stored.
+  if (!dimensions || split_by_remainders(nest, prover)) return std::nullopt;
+  const std::vector<const Load*> read = read_by_element(*follower, *dimensions, result);
+  const auto contracted =
+      contract(nest, prover, target, fits_tiles(*follower, *dimensions, result), !read.empty());
+  if (!contracted) return std::nullopt;
 
+  // The follower's axes at an element of the result.
+  const auto axes_at = [&](const std::vector<Scalar>& indices) {
+    ScalarMap places;
+    for (std::size_t i = 0; i < follower->loops.size(); ++i)
+      places.emplace(follower->loops[i].id(), cast(follower->loops[i].dtype(), indices[(*dimensions)[i]]));
+    ScalarMap axes = places;
+    for (const auto& [id, binding] : follower->axes) axes.insert_or_assign(id, substitute(binding, places));
+    return axes;
+  };
   const auto behind = [&](const Stmt& stmt) -> std::optional<Stmt> {
+    if (const auto* evaluated = stmt.as<Evaluate>()) {
+      const auto* place = evaluated->value.as<Load>();
+      if (!place || !(*place->buffer == result)) return std::nullopt;
+      const ScalarMap axes = axes_at(place->indices);
+      std::vector<Stmt> asked;
+      for (const Load* loaded : read) {
+        std::vector<Scalar> at;
+        for (const Scalar& index : loaded->indices) at.push_back(substitute(index, axes));
+        asked.push_back(make_stmt(Evaluate{load(*loaded->buffer, std::move(at))}, stmt->span));
+      }
+      return seq(std::move(asked), stmt->span);
+    }
     const auto* store = stmt.as<Store>();
     if (!store || !(store->buffer == result)) return std::nullopt;
     const ScalarVar ready(result.name(), result.dtype(), stmt->span);
     std::vector<Stmt> body{make_stmt(DefineScalar{ready, store->value, true}, stmt->span)};
     if (kept) body.push_back(make_stmt(Store{result, store->indices, use(ready)}, stmt->span));
-    ScalarMap places;
-    for (std::size_t i = 0; i < follower->loops.size(); ++i)
-      places.emplace(follower->loops[i].id(),
-                     cast(follower->loops[i].dtype(), store->indices[(*dimensions)[i]]));
-    ScalarMap axes = places;
-    for (const auto& [id, binding] : follower->axes) axes.insert_or_assign(id, substitute(binding, places));
     const Stmt by_name = rewrite(
         follower->body,
         [&](const Scalar& part) -> std::optional<Scalar> {
@@ -179,10 +227,12 @@ std::optional<Stmt> contract_with_epilogue(const Stmt& nest, const Stmt& next, b
           return loaded && *loaded->buffer == result ? std::optional(use(ready, part.span())) : std::nullopt;
         },
         [](const Stmt&) { return std::nullopt; });
-    body.push_back(fresh_copy(by_name, axes));
+    body.push_back(fresh_copy(by_name, axes_at(store->indices)));
     return seq(std::move(body), stmt->span);
   };
   const Stmt blocks = rewrite(contracted->blocks, [](const Scalar&) { return std::nullopt; }, behind);
+  // A result that is read back stays apart from what follows: it holds parts of sums.
+  if (loads_from(blocks, result)) return std::nullopt;
   if (!contracted->few.defined()) return blocks;
   // Few rows have no tiles: all of them, then what follows.
   const Stmt rows = in_rows(fresh_copy(nest), prover, target, accumulators);

@@ -39,6 +39,7 @@ class KernelEmitter : private VectorEmitter {
   void unreachable_from_here();
   void block(const BlockStmt& block, Span span);
   void store(const Store& store, Span span);
+  void ask_for(const Load& element, Span span);
   void if_stmt(const IfStmt& node);
   void allocate(const Buffer& buffer, bool clear);
   void view(const BufferView& view, Span span);
