@@ -75,7 +75,11 @@ void BodyAccesses::visit(const Stmt& stmt) {
   } else if (const auto* n = stmt.as<AssertStmt>()) {
     scalar(n->condition);
   } else if (const auto* n = stmt.as<Evaluate>()) {
-    scalar(n->value);
+    // An element that is asked for is not read: nothing depends on it.
+    if (const auto* asked = n->value.as<Load>())
+      for (const Scalar& index : asked->indices) scalar(index);
+    else
+      scalar(n->value);
   } else if (const auto* n = stmt.as<SeqStmt>()) {
     for (const Stmt& child : n->body) visit(child);
   } else if (const auto* n = stmt.as<Return>()) {

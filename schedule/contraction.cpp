@@ -203,7 +203,7 @@ std::optional<Contraction> with_items_last(const Contraction& contraction,
 }  // namespace
 
 std::optional<Contracted> contract(const Stmt& stmt, RangeProver& prover, const Target& target,
-                                   bool by_vectors) {
+                                   bool by_vectors, bool reads_elements) {
   auto found = perfect_nest(stmt);
   if (!found || !find_stored_axes(*found, true)) return std::nullopt;
   const Nest& nest = *found;
@@ -274,9 +274,10 @@ std::optional<Contracted> contract(const Stmt& stmt, RangeProver& prover, const 
   // Axes of that factor which are not last in the result (images of a batch) fill blocks that the columns
   // alone leave small, so that a panel of the other factor serves them all.
   columns.insert(columns.begin(), others.begin(), others.end());
-  Contraction contraction{&nest,          init,  left, right,       groups->batch, groups->left, columns,
-                          groups->summed, guard, term, guards_left, by_vectors,    {},           {},
-                          false};
+  Contraction contraction{
+      &nest,          init,          left, right,       groups->batch, groups->left, columns,
+      groups->summed, guard,         term, guards_left, by_vectors,    {},           {},
+      false,          reads_elements};
   find_windows(contraction, prover);
   auto last = with_items_last(contraction, others, target, prover);
   if (last && shapes_of(*last, target).segment > 0)

@@ -25,7 +25,9 @@ struct Contracted {
 // An element's terms are summed in the order of the text, in parts of at most 256 that are then joined in
 // order: the same numbers for every processor and every size of tile.
 // `by_vectors`: what is put behind the stores of the result, if anything, is computed by vectors.
+// `reads_elements`: it reads elements of its own beside those of the result. Each tile asks for them before
+// its sums, by T.evaluate(result[...]) that stands for these elements, and is stored as soon as it is ready.
 std::optional<Contracted> contract(const Stmt& nest, RangeProver& prover, const Target& target,
-                                   bool by_vectors);
+                                   bool by_vectors, bool reads_elements = false);
 
 }  // namespace relish

@@ -52,10 +52,13 @@ class ContractionWriter : private ContractionScope {
     else if (!shapes.left_direct)
       left_ = Panel(*this, panel_name(contraction.left, "left"), dtype, shapes.left, shapes.rows,
                     shapes.summed, shapes.tile.rows, shapes.tile.lanes, shapes.left_once);
-    sums_ = Buffer("sums", dtype, {number(shapes.rows_in_tiles()), number(shapes.columns_in_tiles())});
+    joins_ = !shapes.summed.whole();
+    const bool of_tile = shapes.asks && !joins_;
+    sums_ = Buffer("sums", dtype,
+                   {number(of_tile ? shapes.tile.rows : shapes.rows_in_tiles()),
+                    number(of_tile ? shapes.tile.columns() : shapes.columns_in_tiles())});
 
     open_parts();
-    joins_ = !shapes.summed.whole();
     std::vector<Stmt> part;
     if (!shapes.direct && !shapes.right_once)
       part.push_back(shapes.in_windows() ? copied_windows(*this, windows_) : copied_right(*this, right_));
@@ -71,14 +74,14 @@ class ContractionWriter : private ContractionScope {
     if (joins_) block.push_back(cleared_sums(*this, sums_));
     block.push_back(body);
     if (contraction.guard.defined()) block.push_back(mended(*this, sums_, cleared_sums(*this, sums_)));
-    if (!shapes.stores_tiles) block.push_back(relish::stored(*this, sums_));
+    if (!shapes.stores_tiles && !shapes.asks) block.push_back(relish::stored(*this, sums_));
     BlockStmt whole;
     whole.name = "contraction";
     if (!shapes.left_direct && !shapes.left_once)
       whole.allocations.push_back(shapes.left_in_windows() ? left_windows_.buffer() : left_.buffer());
     if (!shapes.direct && !shapes.right_once)
       whole.allocations.push_back(shapes.in_windows() ? windows_.buffer() : right_.buffer());
-    if (!shapes.stores_tiles) whole.allocations.push_back(sums_);
+    if (!shapes.stores_tiles && !of_tile) whole.allocations.push_back(sums_);
     whole.body = seq(std::move(block), span());
     const Stmt blocks = close(make_stmt(std::move(whole), span()), around);
     return close(shapes.left_once || shapes.right_once ? behind_panels(blocks) : blocks, 0);
@@ -183,6 +186,7 @@ class ContractionWriter : private ContractionScope {
       return use(column_tile) * number(shapes.tile.columns()) + column;
     };
     std::vector<Stmt> body;
+    if (shapes.asks) body.push_back(in_last_part(asked(*this, rows.tile(), use(column_tile))));
     body.push_back(each_of_tile(rows, shapes.tile.lanes, [&](const TileRow& row, const Scalar& column) {
       return make_stmt(Store{tile, {row.in_tile, column}, zero(dtype)}, span());
     }));
@@ -210,16 +214,37 @@ class ContractionWriter : private ContractionScope {
       const std::vector<Scalar> at{row.in_block, in_columns(column)};
       const Scalar sum = load(tile, {row.in_tile, column});
       if (shapes.stores_tiles) return stored_at(*this, at[0], at[1], sum);
+      if (shapes.asks && !joins_) return make_stmt(Store{sums_, {row.in_tile, column}, sum}, span());
       return make_stmt(Store{sums_, at, joins_ ? load(sums_, at) + sum : sum}, span());
     }));
     BlockStmt block;
     block.name = "tile";
     block.allocations = {tile};
     block.body = seq(std::move(body), span());
+    Stmt whole = make_stmt(std::move(block), span());
+    if (shapes.asks && !shapes.stores_tiles) whole = with_stored_tile(whole, rows.tile(), use(column_tile));
     std::vector<BlockLoop> tiles{
         {column_tile, tiles_with_elements(shapes.columns, column_round, shapes.tile.columns())}};
     tiles.insert(tiles.end(), rows.loops().begin(), rows.loops().end());
-    return in_loops(tiles, make_stmt(std::move(block), span()));
+    return in_loops(tiles, std::move(whole));
+  }
+
+  // The statement where the sums of a tile become complete.
+  Stmt in_last_part(const Stmt& stmt) const {
+    if (!joins_) return stmt;
+    const Scalar last = equal(part(), number(shapes.summed.parts() - 1));
+    return make_stmt(IfStmt{last, stmt, {}}, span());
+  }
+
+  // The tile, then the store of its sums, from a buffer of its own when it is one part of terms.
+  Stmt with_stored_tile(const Stmt& tile, const Scalar& row_tile, const Scalar& column_tile) const {
+    const Stmt store = in_last_part(stored_tile(*this, sums_, !joins_, row_tile, column_tile));
+    if (joins_) return seq({tile, store}, span());
+    BlockStmt block;
+    block.name = "stored";
+    block.allocations = {sums_};
+    block.body = seq({tile, store}, span());
+    return make_stmt(std::move(block), span());
   }
 
   std::vector<BlockLoop> loops_;

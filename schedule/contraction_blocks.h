@@ -27,6 +27,7 @@ struct Contraction {
   std::vector<Meeting> meetings;    // of `left`
   // The last of the columns are the items of a batch, which the result has first.
   bool items_last = false;
+  bool reads_elements = false;  // what is put behind the stores reads elements of its own
 };
 
 Stmt blocks_of(const Contraction& contraction, const Target& target);

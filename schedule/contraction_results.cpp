@@ -81,6 +81,44 @@ Stmt stored_at(const ContractionScope& scope, const Scalar& row, const Scalar& c
   return joined(scope, values, sum);
 }
 
+Stmt asked(const ContractionScope& scope, const Scalar& row_tile, const Scalar& column_tile) {
+  const RegisterTile& tile = scope.shapes.tile;
+  const ScalarVar row = scope.variable("row"), vector = scope.variable("vector");
+  ScalarMap values = scope.values;
+  let_stand_for(
+      values, scope.shapes.rows.cut,
+      scope.iteration(scope.shapes.rows, scope.row_round, row_tile * scope.number(tile.rows) + use(row)));
+  const Blocked& columns = scope.shapes.columns;
+  const Scalar column =
+      scope.iteration(columns, scope.column_round,
+                      column_tile * scope.number(tile.columns()) + use(vector) * scope.number(tile.lanes));
+  let_stand_for(values, columns.cut,
+                columns.in_whole_tiles(tile.columns())
+                    ? column
+                    : min(column, columns.cut->loop->extent - scope.number(1)));
+  const Store& store = *scope.contraction.nest->store;
+  std::vector<Scalar> at;
+  for (const Scalar& index : store.indices) at.push_back(substitute(index, values));
+  return scope.in_loops(
+      {{row, scope.elements_of_tile(scope.shapes.rows, scope.row_round, row_tile, tile.rows)},
+       {vector, scope.number(tile.vectors), LoopKind::Unrolled}},
+      make_stmt(Evaluate{load(store.buffer, std::move(at))}, scope.span()));
+}
+
+Stmt stored_tile(const ContractionScope& scope, const Buffer& sums, bool of_tile, const Scalar& row_tile,
+                 const Scalar& column_tile) {
+  const RegisterTile& tile = scope.shapes.tile;
+  const ScalarVar row = scope.variable("row"), column = scope.variable("column");
+  const Scalar in_rows = row_tile * scope.number(tile.rows) + use(row),
+               in_columns = column_tile * scope.number(tile.columns()) + use(column);
+  const Scalar sum = of_tile ? load(sums, {use(row), use(column)}) : load(sums, {in_rows, in_columns});
+  return scope.in_loops(
+      {{row, scope.elements_of_tile(scope.shapes.rows, scope.row_round, row_tile, tile.rows)},
+       {column,
+        scope.elements_of_tile(scope.shapes.columns, scope.column_round, column_tile, tile.columns())}},
+      stored_at(scope, in_rows, in_columns, sum));
+}
+
 // Sums of a left factor by windows are turned first, so that what stores them runs along its rows.
 Stmt stored(ContractionScope& scope, const Buffer& sums) {
   BlockPlaces row = scope.places(scope.shapes.rows, scope.row_round),

@@ -88,6 +88,19 @@ bool stores_tiles(const Contraction& contraction, const Blocked& summed) {
          (!contraction.init || contraction.init->value.as<FloatLiteral>());
 }
 
+// Whether a tile is stored where its last part of terms is summed, with what reads elements of its own behind
+// it: these are asked for while it is summed, and what follows it runs beside the sums of the next tile.
+bool asks(const Contraction& contraction, const ContractionShapes& shapes) {
+  if (!contraction.reads_elements || contraction.guard.defined() || shapes.in_windows() ||
+      shapes.left_in_windows() || contraction.rows.size() != 1 || contraction.columns.size() != 1)
+    return false;
+  const Scalar& last = contraction.nest->store->indices.back();
+  return shapes.summed.known() &&
+         std::all_of(shapes.summed.around.begin(), shapes.summed.around.end(), is_known) &&
+         last.as_var() == std::optional(contraction.columns.back()->var) &&
+         (!contraction.init || contraction.init->value.as<FloatLiteral>());
+}
+
 // How many rows of tiles read the right factor where it is; any number when it is as small as that.
 constexpr std::int64_t most_direct_rows = 2;
 constexpr std::int64_t small_factor_bytes = 1 << 14;
@@ -490,14 +503,20 @@ ContractionShapes shapes_of(const Contraction& contraction, const Target& target
   balance(rows, rounds > 1 && rounds < 8 ? rounds + rounds % 2 : rounds);
   balance(columns, columns.rounds());
   const bool stores = stores_tiles(contraction, shapes.summed);
-  const bool may_be_whole = stores && rows.known() && columns.known() && rows.inside.empty();
+  const bool by_tiles = stores || (contraction.reads_elements && shapes.summed.whole());
+  const bool may_be_whole = by_tiles && rows.known() && columns.known() && rows.inside.empty();
   const TileTask task{rows.known() ? rows.size() : std::min(rows.size(), guessed_rows),
                       columns.size(),
                       shapes.summed.size(),
                       lanes,
                       bytes,
                       may_be_whole ? extent_of(rows.cut) : 0,
-                      may_be_whole ? extent_of(columns.cut) : 0};
+                      may_be_whole ? extent_of(columns.cut) : 0,
+                      0,
+                      rows.known() && contraction.windows.empty() && contraction.meetings.empty() &&
+                              !runs_by_rows(contraction) && in_tiles(contraction, rows, true)
+                          ? extent_of(rows.cut)
+                          : 0};
   shapes.tile = best_tile(task, target);
   shapes.direct = reads_directly(contraction, shapes, lanes, target.vector_registers, most, bytes);
   shapes.right = in_tiles(contraction, columns, false) ? PanelOrder::ByTile : PanelOrder::ByTerm;
@@ -518,6 +537,7 @@ ContractionShapes shapes_of(const Contraction& contraction, const Target& target
                                                       : PanelOrder::ByTerm;
   if (shapes.direct) {
     shapes.left_direct = reads_left_directly(contraction, shapes, bytes);
+    shapes.asks = asks(contraction, shapes);
     return shapes;
   }
   if (rows.inner == 1 && rows.rounds() > 1 && !shapes.left_in_windows())
@@ -529,6 +549,7 @@ ContractionShapes shapes_of(const Contraction& contraction, const Target& target
   shapes.left_once = !shapes.left_direct && !shapes.left_in_windows() &&
                      fits_at_once(rows, columns, shapes.summed, tile.rows);
   shapes.right_once = !windows && fits_at_once(columns, rows, shapes.summed, tile.columns());
+  shapes.asks = asks(contraction, shapes);
   return shapes;
 }
 

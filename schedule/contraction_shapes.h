@@ -53,6 +53,9 @@ struct ContractionShapes {
   bool left_once = false;     // one panel holds all of the left factor
   bool stores_tiles = false;  // a tile is stored to the result, without sums of a block
   bool right_once = false;    // one panel holds all of the right factor
+  // A tile asks for the elements that are read behind its sums, and is stored to the result when these are
+  // complete.
+  bool asks = false;
   // Of a left factor by windows: how many places of each axis of a block of rows, the cut one first, a tile
   // has.
   std::vector<std::int64_t> row_places;

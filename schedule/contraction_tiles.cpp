@@ -8,6 +8,8 @@ namespace {
 
 // Chains of sums that are under way at once: latency times instructions a cycle.
 constexpr double chains = 8;
+// What the copy of an element of a row takes, in products of a vector, when it is copied by itself.
+constexpr double copied_alone = 2;
 // Costs as near as that are the same.
 constexpr double less = 0.999;
 
@@ -26,6 +28,8 @@ double tile_cost(const TileTask& task, const RegisterTile& tile, std::int64_t ro
   // rows, it comes from the next one.
   if (task.terms * wide * task.bytes > target.first_cache_bytes * 3 / 4)
     loads += 0.8 / static_cast<double>(tile.rows);
+  if (task.copied_rows % tile.rows != 0)
+    loads += copied_alone * static_cast<double>(task.lanes) / static_cast<double>(task.columns);
   // The copy of the sums to the result, of one part, is spared where tiles are whole, or one vector has all
   // columns.
   const bool all_columns =

@@ -22,6 +22,9 @@ struct TileTask {
   std::int64_t stored_rows, stored_columns;
   // Tiles are parts of so many columns; 0: of all.
   std::int64_t segment = 0;
+  // Where rows lie side by side in what is copied tile by tile, how many there are: whole tiles are copied by
+  // vectors. Else 0.
+  std::int64_t copied_rows = 0;
 };
 
 // More rows than that have no registers on any processor.

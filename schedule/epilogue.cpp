@@ -15,6 +15,7 @@
 #include "loops/work.h"
 #include "schedule/contraction.h"
 #include "schedule/in_rows.h"
+#include "schedule/remainders.h"
 
 namespace relish {
 namespace {
@@ -149,30 +150,62 @@ bool fits_tiles(const Follower& next, const std::vector<std::size_t>& dimensions
   });
 }
 
+// What the follower reads at the place of each element, along memory as the result: other tensors of its
+// size, which no cache need hold.
+std::vector<const Load*> read_by_element(const Follower& next, const std::vector<std::size_t>& dimensions,
+                                         const Buffer& result) {
+  std::vector<const Load*> found;
+  const auto last = std::find(dimensions.begin(), dimensions.end(), result.shape().size() - 1);
+  if (last == dimensions.end() || next.loops.size() < 2) return found;
+  const ScalarVar& along = next.loops[static_cast<std::size_t>(last - dimensions.begin())];
+  const auto add = [&](const Scalar& part) {
+    const auto* loaded = part.as<Load>();
+    if (!loaded || *loaded->buffer == result || size_of(loaded->buffer->dtype()) != size_of(result.dtype()))
+      return;
+    std::vector<ScalarVar> vars;
+    for (const Scalar& index : loaded->indices) collect_vars(substitute(index, next.axes), vars);
+    const bool moves = std::all_of(next.loops.begin(), next.loops.end(), [&](const ScalarVar& loop) {
+      return std::find(vars.begin(), vars.end(), loop) != vars.end();
+    });
+    if (!moves || substitute(loaded->indices.back(), next.axes).as_var() != std::optional(along)) return;
+    const bool known = std::any_of(found.begin(), found.end(), [&](const Load* other) {
+      return *other->buffer == *loaded->buffer && same_indices(other->indices, loaded->indices);
+    });
+    if (!known) found.push_back(loaded);
+  };
+  const auto lines = lines_of(next.body);
+  if (!lines) return found;
+  for (const Stmt& line : *lines)
+    for_each_scalar(line.as<Store>() ? line.as<Store>()->value : line.as<DefineScalar>()->value, add);
+  return found;
+}
+
 // A nest and the one behind it that goes over all of its result.
 struct Joint {
   Buffer result;
   Follower follower;
   std::vector<std::size_t> dimensions;  // of the result, by loop of the follower
   bool fits_tiles = false;
+  std::vector<const Load*> read;  // by the follower, at each element
 };
 
-std::optional<Joint> joint_of(const Stmt& nest, const Stmt& next) {
+std::optional<Joint> joint_of(const Stmt& nest, const Stmt& next, RangeProver& prover) {
   const Store* made = store_of(nest);
   auto follower = made ? follower_of(next) : std::nullopt;
   if (!follower || !apart(nest, *follower, made->buffer)) return std::nullopt;
   auto dimensions = dimensions_of(*follower, made->buffer);
-  if (!dimensions) return std::nullopt;
+  // One nest for each remainder sums only what counts, which is worth more than a result that is not stored.
+  if (!dimensions || split_by_remainders(nest, prover)) return std::nullopt;
   const bool fits = fits_tiles(*follower, *dimensions, made->buffer);
-  return Joint{made->buffer, std::move(*follower), std::move(*dimensions), fits};
+  std::vector<const Load*> read = read_by_element(*follower, *dimensions, made->buffer);
+  return Joint{made->buffer, std::move(*follower), std::move(*dimensions), fits, std::move(read)};
 }
 
-// A result that is read back stays apart from what follows: it holds parts of sums.
-std::optional<Contracted> ready_contraction(const Stmt& nest, const Joint& joint, RangeProver& prover,
-                                            const Target& target) {
-  auto contracted = contract(nest, prover, target, joint.fits_tiles);
-  if (!contracted || loads_from(contracted->blocks, joint.result)) return std::nullopt;
-  return contracted;
+// The place of the result that a tile asks for before its sums.
+const Load* asked_for(const Stmt& stmt, const Buffer& result) {
+  const auto* evaluated = stmt.as<Evaluate>();
+  const auto* place = evaluated ? evaluated->value.as<Load>() : nullptr;
+  return place && *place->buffer == result ? place : nullptr;
 }
 
 // The text of the nest, in which buffers have their places for names: those of calls of one prim_func read
@@ -190,34 +223,57 @@ std::string text_by_places(const Stmt& nest) {
 }  // namespace
 
 bool takes_epilogue(const Stmt& nest, const Stmt& next, RangeProver& prover, ReadyContractions& known) {
-  const auto joint = joint_of(nest, next);
+  const auto joint = joint_of(nest, next, prover);
   if (!joint) return false;
+  const bool asks = !joint->read.empty();
   const auto [answer, fresh] =
-      known.try_emplace((joint->fits_tiles ? "tiles\n" : "stores\n") + text_by_places(nest));
-  if (fresh) answer->second = ready_contraction(nest, *joint, prover, {}).has_value();
+      known.try_emplace(fmt::format("{} {}\n{}", joint->fits_tiles, asks, text_by_places(nest)));
+  if (!fresh) return answer->second;
+  const auto contracted = contract(nest, prover, {}, joint->fits_tiles, asks);
+  if (!contracted) return false;
+  const Stmt stored = rewrite(
+      contracted->blocks, [](const Scalar&) { return std::nullopt; },
+      [&](const Stmt& stmt) -> std::optional<Stmt> {
+        return asked_for(stmt, joint->result) ? std::optional(seq({}, stmt->span)) : std::nullopt;
+      });
+  answer->second = !loads_from(stored, joint->result);
   return answer->second;
 }
 
 std::optional<Stmt> contract_with_epilogue(const Stmt& nest, const Stmt& next, bool kept, RangeProver& prover,
                                            const Target& target, Accumulators& accumulators) {
-  const auto joint = joint_of(nest, next);
-  const auto contracted = joint ? ready_contraction(nest, *joint, prover, target) : std::nullopt;
+  const auto joint = joint_of(nest, next, prover);
+  const auto contracted =
+      joint ? contract(nest, prover, target, joint->fits_tiles, !joint->read.empty()) : std::nullopt;
   if (!contracted) return std::nullopt;
   const Buffer& result = joint->result;
 
+  // The follower's axes at an element of the result.
+  const auto axes_at = [&](const std::vector<Scalar>& indices) {
+    ScalarMap places;
+    const Follower& follower = joint->follower;
+    for (std::size_t i = 0; i < follower.loops.size(); ++i)
+      places.emplace(follower.loops[i].id(), cast(follower.loops[i].dtype(), indices[joint->dimensions[i]]));
+    ScalarMap axes = places;
+    for (const auto& [id, binding] : follower.axes) axes.insert_or_assign(id, substitute(binding, places));
+    return axes;
+  };
   const auto behind = [&](const Stmt& stmt) -> std::optional<Stmt> {
+    if (const Load* place = asked_for(stmt, result)) {
+      const ScalarMap axes = axes_at(place->indices);
+      std::vector<Stmt> asked;
+      for (const Load* loaded : joint->read) {
+        std::vector<Scalar> at;
+        for (const Scalar& index : loaded->indices) at.push_back(substitute(index, axes));
+        asked.push_back(make_stmt(Evaluate{load(*loaded->buffer, std::move(at))}, stmt->span));
+      }
+      return seq(std::move(asked), stmt->span);
+    }
     const auto* store = stmt.as<Store>();
     if (!store || !(store->buffer == result)) return std::nullopt;
     const ScalarVar ready(result.name(), result.dtype(), stmt->span);
     std::vector<Stmt> body{make_stmt(DefineScalar{ready, store->value, true}, stmt->span)};
     if (kept) body.push_back(make_stmt(Store{result, store->indices, use(ready)}, stmt->span));
-    ScalarMap places;
-    for (std::size_t i = 0; i < joint->follower.loops.size(); ++i)
-      places.emplace(joint->follower.loops[i].id(),
-                     cast(joint->follower.loops[i].dtype(), store->indices[joint->dimensions[i]]));
-    ScalarMap axes = places;
-    for (const auto& [id, binding] : joint->follower.axes)
-      axes.insert_or_assign(id, substitute(binding, places));
     const Stmt by_name = rewrite(
         joint->follower.body,
         [&](const Scalar& part) -> std::optional<Scalar> {
@@ -225,10 +281,12 @@ std::optional<Stmt> contract_with_epilogue(const Stmt& nest, const Stmt& next, b
           return loaded && *loaded->buffer == result ? std::optional(use(ready, part.span())) : std::nullopt;
         },
         [](const Stmt&) { return std::nullopt; });
-    body.push_back(fresh_copy(by_name, axes));
+    body.push_back(fresh_copy(by_name, axes_at(store->indices)));
     return seq(std::move(body), stmt->span);
   };
   const Stmt blocks = rewrite(contracted->blocks, [](const Scalar&) { return std::nullopt; }, behind);
+  // A result that is read back stays apart from what follows: it holds parts of sums.
+  if (loads_from(blocks, result)) return std::nullopt;
   if (!contracted->few.defined()) return blocks;
   // Few rows have no tiles: all of them, then what follows.
   const Stmt rows = in_rows(fresh_copy(nest), prover, target, accumulators);

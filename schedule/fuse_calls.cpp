@@ -184,9 +184,9 @@ class FunctionMaker {
     if (stages_.size() > most_stages) return nullptr;
     const Span span = calls_.back()->value.span();
     FusedBody body = fuse_stages(std::move(stages_), temporaries_, span, contractions_);
-    // What one call hands to the next is not to be stored after all.
+    // What one call hands to the next is not to be stored after all, but for a few numbers.
     for (const Buffer& buffer : body.allocations)
-      if (product(buffer.shape()).as_int() != 1 && !body.on_tiles.contains(buffer.id()) &&
+      if (!is_small(buffer) && !body.on_tiles.contains(buffer.id()) &&
           std::find(handed.begin(), handed.end(), buffer) != handed.end())
         return nullptr;
     function.allocations = std::move(body.allocations);

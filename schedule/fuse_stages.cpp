@@ -29,6 +29,11 @@ bool is_epilogue(const RowGroup& contraction, const RowGroup& next, ReadyContrac
 
 }  // namespace
 
+bool is_small(const Buffer& buffer) {
+  constexpr std::int64_t most = 1024;
+  return product(buffer.shape()).as_int().value_or(most + 1) <= most;
+}
+
 FusedBody fuse_stages(std::vector<Stage> stages, const std::vector<Buffer>& temporaries, Span span,
                       ReadyContractions& known) {
   BufferIds unseen;
@@ -37,9 +42,8 @@ FusedBody fuse_stages(std::vector<Stage> stages, const std::vector<Buffer>& temp
   join_sums(stages, unseen);
   compute_in_readers(stages, unseen);
   join_domains(stages, unseen);
-  const std::vector<RowGroup> groups = group_rows(std::move(stages));
+  std::vector<RowGroup> groups = group_rows(stages, true);
   FusedBody fused;
-  fused.changed = groups.size() < before;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const bool epilogue = g > 0 && is_epilogue(groups[g - 1], groups[g], known);
     if (epilogue)
@@ -47,6 +51,22 @@ FusedBody fuse_stages(std::vector<Stage> stages, const std::vector<Buffer>& temp
     else if (runs_loops(groups[g]))
       ++fused.loops;
   }
+  // What joined the rows of others by another order of its loops counts as one with them. When they hand it
+  // but a few numbers, it keeps the order of memory and a loop of its own.
+  std::vector<RowGroup> in_order = group_rows(std::move(stages), false);
+  if (in_order.size() > groups.size()) {
+    FusedBody apart;
+    apart.body = statement_of(in_order, temporaries, apart.allocations, span);
+    if (std::all_of(apart.allocations.begin(), apart.allocations.end(), [&](const Buffer& buffer) {
+          return is_small(buffer) || fused.on_tiles.contains(buffer.id());
+        })) {
+      fused.changed = in_order.size() < before;
+      fused.allocations = std::move(apart.allocations);
+      fused.body = apart.body;
+      return fused;
+    }
+  }
+  fused.changed = groups.size() < before;
   fused.body = statement_of(groups, temporaries, fused.allocations, span);
   return fused;
 }

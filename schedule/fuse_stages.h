@@ -17,6 +17,10 @@ struct FusedBody {
   bool changed = false;
 };
 
+// Whether it is so few numbers that a first cache keeps them: those of rows or channels, beside what they are
+// sums of.
+bool is_small(const Buffer& buffer);
+
 // `temporaries` are seen by nobody but the stages. `known` is filled with what is found out about
 // contractions.
 FusedBody fuse_stages(std::vector<Stage> stages, const std::vector<Buffer>& temporaries, Span span,

@@ -104,6 +104,20 @@ bool join_to_earlier(std::vector<Stage>& stages, std::size_t position) {
   return false;
 }
 
+// Numbers are computed before all that they do not depend on: between two stages over one domain, or behind a
+// contraction, they would keep these apart.
+void numbers_first(std::vector<Stage>& stages) {
+  for (std::size_t i = 1; i < stages.size(); ++i) {
+    if (!stages[i].axes.empty()) continue;
+    std::size_t to = i;
+    while (to > 0 && !stages[to - 1].axes.empty() && !depend(stages[to - 1], stages[i])) --to;
+    const auto at = [&](std::size_t position) {
+      return stages.begin() + static_cast<std::ptrdiff_t>(position);
+    };
+    std::rotate(at(to), at(i), at(i + 1));
+  }
+}
+
 void drop_unread(std::vector<Stage>& stages, const BufferIds& temporaries) {
   BufferIds read;
   for (const Stage& stage : stages)
@@ -134,6 +148,7 @@ bool same_axes(const Stage& a, const Stage& b, std::size_t count) {
 }
 
 void join_domains(std::vector<Stage>& stages, const BufferIds& temporaries) {
+  numbers_first(stages);
   for (std::size_t i = 1; i < stages.size();) {
     if (join_to_earlier(stages, i))
       stages.erase(stages.begin() + static_cast<std::ptrdiff_t>(i));

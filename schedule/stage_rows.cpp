@@ -142,6 +142,34 @@ std::size_t common_rows(const RowGroup& group, const Stage& next) {
   return 0;
 }
 
+// Elements that a row of a permuted stage has side by side, at least: shorter runs are better taken in the
+// order of memory.
+constexpr std::int64_t least_run_of_row = 64;
+
+// The same stage with that axis around the others.
+Stage with_axis_first(const Stage& stage, std::size_t axis) {
+  Stage result = stage;
+  const auto at = result.axes.begin() + static_cast<std::ptrdiff_t>(axis);
+  std::rotate(result.axes.begin(), at, at + 1);
+  return result;
+}
+
+// How many outer axes the group shares with the stage as it is or, when it computes each element by itself,
+// with another axis outside: the channels of images, which a norm sums for each. `next` becomes that one.
+std::size_t common_rows_in_any_order(const RowGroup& group, Stage& next) {
+  if (const std::size_t rows = common_rows(group, next); rows > 0) return rows;
+  if (!next.maps() || next.axes.size() < 3) return 0;
+  for (std::size_t axis = 1; axis + 1 < next.axes.size(); ++axis) {
+    if (iterations(next, axis + 1, next.axes.size()).value_or(0) < least_run_of_row) continue;
+    Stage turned = with_axis_first(next, axis);
+    const std::size_t rows = common_rows(group, turned);
+    if (rows != 1) continue;
+    next = std::move(turned);
+    return rows;
+  }
+  return 0;
+}
+
 // --- Statements.
 
 Stmt in_loops(const std::vector<ScalarVar>& loops, const std::vector<StageAxis>& axes, std::size_t first,
@@ -268,10 +296,12 @@ Stmt nest_of(const Stage& stage, std::size_t rows) {
   return in_loops(loops, stage.axes, rows, make_stmt(std::move(block), stage.span), stage.span);
 }
 
-std::vector<RowGroup> group_rows(std::vector<Stage> stages) {
+std::vector<RowGroup> group_rows(std::vector<Stage> stages, bool in_any_order) {
   std::vector<RowGroup> groups;
   for (Stage& stage : stages) {
-    const std::size_t rows = groups.empty() ? 0 : common_rows(groups.back(), stage);
+    const std::size_t rows = groups.empty() ? 0
+                             : in_any_order ? common_rows_in_any_order(groups.back(), stage)
+                                            : common_rows(groups.back(), stage);
     if (rows > 0) {
       groups.back().rows = rows;
       groups.back().stages.push_back(std::move(stage));

@@ -14,7 +14,8 @@ struct RowGroup {
   std::vector<Stage> stages;
 };
 
-std::vector<RowGroup> group_rows(std::vector<Stage> stages);
+// `in_any_order`: also stages that compute each element by itself and have the rows further inside.
+std::vector<RowGroup> group_rows(std::vector<Stage> stages, bool in_any_order);
 
 // The stage as a nest inside of the loops over its first axes.
 Stmt nest_of(const Stage& stage, std::size_t rows);

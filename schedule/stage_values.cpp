@@ -30,6 +30,8 @@ struct Cost {
 
   bool moves() const { return operations == 0 && !heavy; }
   bool cheap() const { return operations <= 1 && loads <= 2 && !heavy; }
+  // What is loaded in place of it moves as it would have done; the rest stays where it is.
+  bool cheap_beside(int moving) const { return operations <= 2 && moving <= 1 && !heavy; }
 };
 
 void add_cost(const Scalar& value, Cost& cost) {
@@ -68,6 +70,17 @@ Cost cost_of(const Scalar& value) {
   Cost cost;
   add_cost(value, cost);
   return cost;
+}
+
+// How many loads of the value move with the innermost axis of the stage.
+int moving_loads(const Stage& stage, const Scalar& value) {
+  std::vector<Access> loads;
+  collect_loads(value, loads);
+  return static_cast<int>(std::count_if(loads.begin(), loads.end(), [&](const Access& load) {
+    return stage.axes.empty() ||
+           std::any_of(load.indices->begin(), load.indices->end(),
+                       [&](const Scalar& at) { return uses_var(at, stage.axes.back().var); });
+  }));
 }
 
 Scalar iterations_of(const Stage& stage) {
@@ -245,7 +258,7 @@ class ReaderInliner {
       // Where an expression cannot be named it is written at each load.
       if (reads.always.size() < reads.all.size() && cost.nodes > most_repeated_nodes) return false;
     }
-    return once || cost.moves() || cost.cheap();
+    return once || cost.moves() || cost.cheap() || cost.cheap_beside(moving_loads(writer, value));
   }
 
   // Indices are in the range of every dtype that counts them.

@@ -123,9 +123,10 @@ struct Continue {};  // likewise
 struct Return {
   Scalar value;
 };
+// T.evaluate(0): nothing. T.evaluate(A[i]) asks for the element: its line comes to a cache before it is read.
 struct Evaluate {
   Scalar value;
-};  // T.evaluate(0): nothing
+};
 struct SeqStmt {
   std::vector<Stmt> body;
 };

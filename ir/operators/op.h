@@ -87,6 +87,9 @@ struct VjpCall {
   const Expr& result;  // the variable bound to the call
   const Expr& cotangent;
   FunctionBuilder& builder;
+  // By result of an operator that gives a tuple: whether a cotangent has arrived; else it is zeros. Empty:
+  // all.
+  std::vector<bool> arrived = {};
 };
 
 using InferFn = Type (*)(const CallView&);       // throws Failure(TypeError)

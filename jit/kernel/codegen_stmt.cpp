@@ -9,8 +9,8 @@
 #include "ir/rewriting/rewrite.h"
 #include "jit/kernel/codegen_kernel.h"
 #include "jit/kernel/local_buffers.h"
-#include "loops/accesses.h"
 #include "jit/runtime/rows_ahead.h"
+#include "loops/accesses.h"
 #include "loops/work.h"
 #include "loops/written_first.h"
 
@@ -277,6 +277,9 @@ void KernelEmitter::statement(const Stmt& stmt) {
     return fault_unless(condition, {span, FaultKind::AssertFailed, n->message, {}, {}});
   }
   if (const auto* n = stmt.as<Evaluate>()) {
+    // An element that is read for nothing is asked for: its line is in a cache when it is read in earnest.
+    const auto* asked = n->value.as<Load>();
+    if (asked && asked->buffer->scope() != "local") return ask_for(*asked, n->value.span());
     scalar(n->value);
     return;
   }
@@ -298,6 +301,14 @@ void KernelEmitter::sequence_child(const Stmt& child, std::size_t taken) {
   if (const auto* made = child.as<AllocateStmt>();
       made && frame_.scratch.size() == taken && !frame_.on_stack.contains(made->buffer.id()))
     frame_.scratch.push_back(frame_.buffers[made->buffer.id()].pointer);
+}
+
+void KernelEmitter::ask_for(const Load& element, Span span) {
+  constexpr int for_reading = 0, every_cache = 3, data = 1;
+  llvm::Value* address = element_address(*element.buffer, element.indices, span);
+  builder_.CreateIntrinsic(
+      llvm::Intrinsic::prefetch, {address->getType()},
+      {address, builder_.getInt32(for_reading), builder_.getInt32(every_cache), builder_.getInt32(data)});
 }
 
 void KernelEmitter::store(const Store& store, Span span) {

@@ -170,7 +170,13 @@ void Reverse::through_operator(const OpCall& call, const Expr& value, const Var&
       return;
     }
   }
-  std::vector<Partial> partials = rule_partials(call, value, output, cotangent, builder_);
+  std::vector<bool> arrived;
+  if (const TupleType* results = output.type().tuple())
+    for (std::size_t i = 0; i < results->fields.size(); ++i)
+      arrived.push_back(adjoint.value.defined() ||
+                        (i < adjoint.fields.size() &&
+                         (adjoint.fields[i].value.defined() || !adjoint.fields[i].fields.empty())));
+  std::vector<Partial> partials = rule_partials(call, value, output, cotangent, builder_, std::move(arrived));
   for (std::size_t i = 0; i < partials.size(); ++i) {
     if (!partials[i].value.defined()) continue;
     if (job_.reaches(call.args[i])) add(call.args[i], as_adjoint(partials[i].value));

@@ -110,7 +110,8 @@ void collect_handed_out(const Expr& partial, std::unordered_set<std::uint64_t>& 
 }  // namespace
 
 std::vector<Partial> rule_partials(const OpCall& call, const Expr& value, const Var& result,
-                                   const Expr& cotangent, FunctionBuilder& builder) {
+                                   const Expr& cotangent, FunctionBuilder& builder,
+                                   std::vector<bool> arrived) {
   std::vector<Partial> partials(call.args.size());
   if (!call.op->vjp) return partials;
   FunctionBuilder scratch;
@@ -118,8 +119,8 @@ std::vector<Partial> rule_partials(const OpCall& call, const Expr& value, const 
   scratch.begin_block(true);
   const CallView view{*call.op, call.args, call.attributes, value.span()};
   const Expr result_ref(result);
-  std::vector<std::optional<Expr>> rule =
-      by_rule(call, [&] { return call.op->vjp(VjpCall{view, result_ref, cotangent, scratch}); });
+  std::vector<std::optional<Expr>> rule = by_rule(
+      call, [&] { return call.op->vjp(VjpCall{view, result_ref, cotangent, scratch, std::move(arrived)}); });
   RELISH_CHECK(rule.size() == call.args.size(), std::string(call.op->name));
   scratch.end_block();
   std::vector<Binding> steps = scratch.take_bindings();

@@ -20,9 +20,11 @@ void require_rule(const Binding& binding, const std::unordered_set<std::uint64_t
                   Diagnostics& diagnostics);
 
 // Applies the operator's rule. What the rule computes on the way is appended to `builder`; the last step of
-// each partial is left unbound, so that the caller can bind it under the adjoint's name.
+// each partial is left unbound, so that the caller can bind it under the adjoint's name. `arrived`: by result
+// of an operator that gives a tuple, whether its cotangent is more than zeros; empty: all.
 std::vector<Partial> rule_partials(const OpCall& call, const Expr& value, const Var& result,
-                                   const Expr& cotangent, FunctionBuilder& builder);
+                                   const Expr& cotangent, FunctionBuilder& builder,
+                                   std::vector<bool> arrived = {});
 
 // What stands for the binding of a call on the way there: the bindings of its operator's parts, the last of
 // which binds the same variable. Nothing where the operator has none.

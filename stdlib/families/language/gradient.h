@@ -64,6 +64,7 @@ class GradientRule {
   // Of result `k` of an operator that gives a tuple: its cotangent (zeros where nothing arrived, also for
   // results that have no gradient), and the result itself.
   GraphValue cotangent(std::size_t k) const { return field(vjp_.cotangent, k); }
+  bool arrived(std::size_t k) const { return vjp_.arrived.empty() || vjp_.arrived.at(k); }
   GraphValue result(std::size_t k) const { return field(vjp_.result, k); }
   // The fields of argument `i`, a tuple of tensors. Its partial is `tuple_of` one value for each.
   std::vector<GraphValue> fields(std::size_t i) const;

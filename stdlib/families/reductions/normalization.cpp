@@ -214,9 +214,12 @@ GraphValue along_view(const Normalization& n, const GraphValue& value, int view_
 Standardized standardized(const GradientRule& rule, const Normalization& n) {
   const GraphValue x = n.split ? reshaped(rule.argument(0), n.view(rule.dims(0))) : rule.argument(0);
   const GraphValue deviation = n.centred ? x - mean_over(x, n.axes) : x;
+  // The squares of halves may be out of range, whose mean is not.
+  const bool wide =
+      rule.call().tensor(0).dtype == DType::Float32 || rule.call().tensor(0).dtype == DType::Float64;
   const GraphValue variance =
-      n.centred ? call_op("variance", {x}, {{"axis", axes_attribute(n.axes)}, {"keepdims", true}})
-                : mean_over(x * x, n.axes);
+      n.centred && !wide ? call_op("variance", {x}, {{"axis", axes_attribute(n.axes)}, {"keepdims", true}})
+                         : mean_over(deviation * deviation, n.axes);
   const GraphValue scale = constant_like(x, 1) / call_op("sqrt", {variance + constant_like(x, n.epsilon)});
   const GraphValue normalized = deviation * scale;
   normalized.leaf();

@@ -107,16 +107,18 @@ PrimFunc lower(const LowerCall& c) {
   return lowering.finish();
 }
 
-// What the new running values have to do with the data: their cotangents through mean and variance.
-GraphValue from_statistics(const GradientRule& rule, const CallView& call, const Normalization& n,
-                           const GraphValue& deviation) {
+// `data` and what the new running values have to do with the data: their cotangents through mean and
+// variance.
+GraphValue with_statistics(const GraphValue& data, const GradientRule& rule, const CallView& call,
+                           const Normalization& n, const GraphValue& deviation) {
+  if (!rule.arrived(1) && !rule.arrived(2)) return data;
   const Dims dims = rule.dims(0);
   const double momentum = momentum_of(call);
   const auto spread = [&](const GraphValue& g, double factor) {
     const GraphValue count = reduction::count_like(g, reduction::count_of(dims, n.axes));
     return normalization::along_view(n, g * constant_like(g, factor) / count, static_cast<int>(dims.size()));
   };
-  return spread(rule.cotangent(1), momentum) + deviation * spread(rule.cotangent(2), 2 * momentum);
+  return data + (spread(rule.cotangent(1), momentum) + deviation * spread(rule.cotangent(2), 2 * momentum));
 }
 
 // Of the batch's own statistics: they depend on the data, and so do the new running values. The sums that the
@@ -145,7 +147,7 @@ Partials training_partials(const VjpCall& c, const GradientRule& rule, const Nor
   const GraphValue gm = rule.cotangent(1), gv = rule.cotangent(2);
   const double kept = 1 - momentum_of(c.call);
   Partials partials(5);
-  partials[0] = (data + from_statistics(rule, c.call, n, x.deviation)).expr();
+  partials[0] = with_statistics(data, rule, c.call, n, x.deviation).expr();
   partials[1] = n.gamma ? stretched.expr() : normalization::unused_parameter(rule, 1);
   partials[2] = n.beta ? total.expr() : normalization::unused_parameter(rule, 2);
   partials[moving_mean] = (gm * constant_like(gm, kept)).expr();
