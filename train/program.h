@@ -34,7 +34,6 @@ struct Preparation {
 struct TrainingProgram {
   ModulePtr module;
   std::string step = "train_step";                // what it takes and gives stands in its signature of roles
-  std::string sized_step;                         // of batches that are full; empty: as all others
   std::string steps;                              // many of them as one function; empty: step by step
   std::string add_gradients, apply_gradients;     // what a step over several batches is made of; empty: none
   std::string optimizer_init = "optimizer_init";  // (params) -> states

@@ -141,16 +141,6 @@ void tell_loss(TrainingSteps::Done& done, const TrainingProgram& program, const 
   done.loss_sum = loss.get_double(0) * program.loss_weight(batch.back().shape().front());
 }
 
-// The first of the batches that a step joins: what the functions of the model take.
-std::vector<Tensor> first_part(const std::vector<Tensor>& batch, std::int64_t most_rows) {
-  if (batch.back().shape().front() <= most_rows) return batch;
-  std::vector<std::int64_t> rows(static_cast<std::size_t>(most_rows));
-  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::int64_t>(i);
-  std::vector<Tensor> part;
-  for (const Tensor& column : batch) part.push_back(gather_rows(column, rows));
-  return part;
-}
-
 // Keeps the keys of parameters apart from those of epochs and steps, which are folded from the seed itself:
 // "param".
 constexpr std::uint64_t parameter_domain = 0x706172616D;
@@ -189,11 +179,6 @@ TrainingSteps::TrainingSteps(Evaluator& evaluator, TrainingProgram program, Data
          {step_binding_.note_of_fixed_rows()});
   }
   if (options_.accumulate > 1) accumulation_.emplace(evaluator_, program_, step_, fixed_parameters_, data_);
-  if (!program_.sized_step.empty()) {
-    sized_.emplace(
-        SizedStep{{program_.module, program_.sized_step, program_.scales_loss},
-                  {program_.module, program_.sized_step, fixed_parameters_, data_, columns_.size()}});
-  }
   if (!data_.in_memory()) windows_.emplace(columns_, order_);
   if (!program_.steps.empty()) many_.emplace(program_, fixed_parameters_, data_, columns_.size());
 }
@@ -239,7 +224,7 @@ TrainingState TrainingSteps::initial_state() const {
   check_values(state, {}, {});
   state.optimizer_states =
       evaluator_.call(program_.module, program_.optimizer_init, {tuple_of(state.parameters)});
-  const std::vector<Tensor> batch = first_part(batch_of(0), batch_size_);
+  const std::vector<Tensor> batch = first_part(batch_of(0));
   bind_arguments(program_.step, step_.function()->params,
                  step_binding_.arguments(
                      batch, step_.values(state, learning_rate_of(0), key_of(step_, options_.seed, 0))));
@@ -252,7 +237,7 @@ void TrainingSteps::check_values(const TrainingState& state, const std::vector<M
   if (!program_.loss.empty()) {
     const ColumnBinding binding(program_.module, program_.loss, values_by_name(state), data_,
                                 columns_.size());
-    binding.check_fit(first_part(batch_of(0), batch_size_), data_, options_.parameters_place);
+    binding.check_fit(first_part(batch_of(0)), data_, options_.parameters_place);
   }
   EvaluateOptions later;
   later.parameters_place = options_.parameters_place;
@@ -280,24 +265,30 @@ std::vector<Tensor> TrainingSteps::batch_of(std::int64_t step) const {
   return prepared(evaluator_, program_, std::move(batch), step_key(options_.seed, step));
 }
 
+std::vector<Tensor> TrainingSteps::first_part(const std::vector<Tensor>& batch) const {
+  if (!accumulation_) return batch;
+  std::vector<std::int64_t> rows(
+      static_cast<std::size_t>(std::min(batch_size_, batch.back().shape().front())));
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::int64_t>(i);
+  std::vector<Tensor> part;
+  for (const Tensor& column : batch) part.push_back(gather_rows(column, rows));
+  return part;
+}
+
 StepFunction::Results TrainingSteps::results_of(TrainingState& state, double rate,
                                                 const std::vector<Tensor>& batch, bool gives) const {
   if (accumulation_)
     return accumulation_->step(state, rate, batch, batch_size_, step_key(options_.seed, state.step), gives);
-  // A batch has the function that it has among many steps, and so the same bits.
-  const bool sized = sized_ && batch.back().shape().front() == batch_size_;
-  const StepFunction& step = sized ? sized_->function : step_;
-  const std::string& name = sized ? program_.sized_step : program_.step;
-  const Tensor key = key_of(step, options_.seed, state.step);
+  const Tensor key = key_of(step_, options_.seed, state.step);
   std::vector<Value> args =
-      (sized ? sized_->binding : step_binding_)
-          .arguments(batch, gives ? step.give(state, rate, key) : step.values(state, rate, key));
-  return step.results(gives ? call_with_state_given(evaluator_, program_, name, step.roles(), args, state)
-                            : evaluator_.call(program_.module, name, std::move(args)));
+      step_binding_.arguments(batch, gives ? step_.give(state, rate, key) : step_.values(state, rate, key));
+  return step_.results(
+      gives ? call_with_state_given(evaluator_, program_, program_.step, step_.roles(), args, state)
+            : evaluator_.call(program_.module, program_.step, std::move(args)));
 }
 
 std::int64_t TrainingSteps::steps_at_once(std::int64_t step, std::int64_t most) const {
-  const std::int64_t step_rows = accumulation_ ? batch_size_ * options_.accumulate : sized_ ? batch_size_ : 0;
+  const std::int64_t step_rows = accumulation_ ? batch_size_ * options_.accumulate : 0;
   return many_ ? ManySteps::at_once(order_, step, std::min(most, total_steps() - step), step_rows) : 0;
 }
 
@@ -335,8 +326,7 @@ TrainingSteps::Done TrainingSteps::step(const TrainingState& state, double learn
     TrainingState handles = state;
     done.results = results_of(handles, learning_rate, batch, false);
   } catch (const Failure& failure) {
-    refuse_wrong_label(evaluator_, program_, values_by_name(state), first_part(batch, batch_size_), data_,
-                       failure);
+    refuse_wrong_label(evaluator_, program_, values_by_name(state), first_part(batch), data_, failure);
     throw;
   }
   const StepFunction::Results& after = done.results;
@@ -352,8 +342,8 @@ TrainingSteps::Done TrainingSteps::step(const TrainingState& state, double learn
   return done;
 }
 
-std::vector<Value> TrainingSteps::adjoint_arguments(const TrainingState& state) const {
-  const std::vector<Tensor> batch = first_part(batch_of(state.step), batch_size_);
+std::vector<Value> TrainingSteps::adjoint_arguments(const TrainingState& state,
+                                                    const std::vector<Tensor>& batch) const {
   const ColumnBinding binding(program_.module, program_.adjoint, values_by_name(state), data_, batch.size());
   const RoleValue given[] = {{Role::Key, key_of(step_, options_.seed, state.step)},
                              {Role::LossScale, step_.loss_scale(state)}};
@@ -362,7 +352,8 @@ std::vector<Value> TrainingSteps::adjoint_arguments(const TrainingState& state) 
 
 bool TrainingSteps::gradients_are_zero(const TrainingState& state) const {
   if (program_.adjoint.empty()) return false;
-  const Value result = evaluator_.call(program_.module, program_.adjoint, adjoint_arguments(state));
+  const std::vector<Tensor> batch = first_part(batch_of(state.step));
+  const Value result = evaluator_.call(program_.module, program_.adjoint, adjoint_arguments(state, batch));
   RELISH_CHECK(result.is_tuple() && result.fields().size() == 2);
   const std::vector<Value>& gradients = result.fields()[1].fields();
   return std::all_of(gradients.begin(), gradients.end(),

@@ -17,12 +17,6 @@ RandomKey parameters_key(std::uint64_t seed);
 // The key of the step behind `step` steps, from which the masks of its dropouts are folded.
 RandomKey step_key(std::uint64_t seed, std::int64_t step);
 
-// The step of full batches.
-struct SizedStep {
-  StepFunction function;
-  ColumnBinding binding;
-};
-
 class TrainingSteps {
  public:
   // Checks options and data against the functions. UsageError, DataError.
@@ -87,7 +81,9 @@ class TrainingSteps {
   std::vector<Tensor> batch_of(std::int64_t step) const;
   StepFunction::Results results_of(TrainingState& state, double rate, const std::vector<Tensor>& batch,
                                    bool gives) const;
-  std::vector<Value> adjoint_arguments(const TrainingState& state) const;
+  // The first of the batches that a step joins: what the functions of the model take.
+  std::vector<Tensor> first_part(const std::vector<Tensor>& batch) const;
+  std::vector<Value> adjoint_arguments(const TrainingState& state, const std::vector<Tensor>& batch) const;
 
   Evaluator& evaluator_;
   TrainingProgram program_;
@@ -101,7 +97,6 @@ class TrainingSteps {
   std::int64_t batch_size_;
   BatchOrder order_;
   std::optional<Accumulation> accumulation_;
-  std::optional<SizedStep> sized_;
   std::optional<ManySteps> many_;
   mutable std::optional<WindowReader> windows_;  // of data that stay in files
 };

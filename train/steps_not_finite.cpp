@@ -25,8 +25,8 @@ void TrainingSteps::report_not_finite(const TrainingState& state, const char* ru
   if (first.empty()) first = not_finite_among("parameter", step_.trained(), state.parameters).value_or("");
   if (first.empty() && !program_.adjoint.empty()) {
     try {
-      const auto origin =
-          find_not_finite_origin(evaluator_, program_.module, program_.adjoint, adjoint_arguments(state));
+      const auto origin = find_not_finite_origin(evaluator_, program_.module, program_.adjoint,
+                                                 adjoint_arguments(state, first_part(batch_of(state.step))));
       if (origin) {
         first = value_in_text(*program_.module, *origin);
         place = origin->place;

@@ -44,7 +44,7 @@ class EpochWriter {
   EpochWriter(Module& module, const EpochOptions& options)
       : module_(module),
         options_(options),
-        held_(module.function(options.step.empty() ? options.prefix + "train_step" : options.step)),
+        held_(module.function(options.prefix + "train_step")),
         step_(copy_with_fresh_vars(*held_)),
         roles_(roles_of(*held_).value()),
         rows_("rows", DType::Int64),

@@ -18,7 +18,6 @@ struct PrepareFunction {
 struct EpochOptions {
   std::string name;         // of the function: train_epoch, train_steps
   std::string prefix = {};  // before it and before train_step
-  std::string step = {};    // the whole name of another function that is a step; empty: train_step
   bool each = false;        // a learning rate, a loss and a check of what came out for each step
   // What is not finite in a parameter, a buffer or a state is so for good, as by all optimizers of the
   // library and by running means: a look at them behind the last step tells of all of them.

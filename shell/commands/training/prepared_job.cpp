@@ -18,7 +18,6 @@
 #include "transform/parameter_marks.h"
 #include "transform/rebuild.h"
 #include "transform/setup_trainer.h"
-#include "transform/sized_step.h"
 
 namespace relish {
 namespace {
@@ -88,7 +87,6 @@ void add_steps(Module& module, TrainingProgram& program, const DataSet& data,
                const std::string& prefix) {
   EpochOptions epoch;
   epoch.name = "train_steps";
-  epoch.step = program.sized_step;
   epoch.prefix = prefix;
   epoch.each = true;
   epoch.faults_last = faults_last;
@@ -120,34 +118,6 @@ bool prepares_in_parts(const Module& module, const TrainingProgram& program, con
     if (!type.tuple()) return has_shape(type);
     return std::all_of(type.tuple()->fields.begin(), type.tuple()->fields.end(), has_shape);
   });
-}
-
-// Whether as many rows come out of a preparation as go in, by its types.
-bool keeps_rows(const Function& prepare) {
-  const auto rows_of = [](const Type& type) -> std::optional<Scalar> {
-    const TensorType* tensor = type.tensor();
-    if (!tensor || !tensor->shape || tensor->shape->empty()) return std::nullopt;
-    return tensor->shape->front();
-  };
-  const auto given = prepare.params.empty() ? std::nullopt : rows_of(prepare.params.front().type());
-  const auto keeps = [&](const Type& type) {
-    const auto made = rows_of(type);
-    return given && made && prove_equal(*given, *made);
-  };
-  const TupleType* tuple = prepare.result_type.tuple();
-  return tuple ? std::all_of(tuple->fields.begin(), tuple->fields.end(), keeps) : keeps(prepare.result_type);
-}
-
-// The step for full batches. Those of accumulated ones are made of other functions, and one batch of all rows
-// may have fewer.
-std::string add_step_of_full_batches(Module& module, const TrainingProgram& program,
-                                     const TrainOptions& options, const DataSet& data,
-                                     const DataParameters& parameters) {
-  const std::int64_t rows = options.batch_size.value_or(std::min(default_batch_size, data.rows()));
-  if (options.accumulate > 1 || rows <= 0 || rows > data.rows()) return "";
-  for (const Preparation& prepare : program.prepare)
-    if (!keeps_rows(*module.function(prepare.function))) return "";
-  return add_sized_step(module, program.step, sizes_of_batches(program, options, data, parameters));
 }
 
 }  // namespace
@@ -238,7 +208,6 @@ PreparedJob prepare_job(const Invocation& invocation, const std::string& functio
                 made);
     program.module = std::make_shared<const Module>(made);
   }
-  program.sized_step = add_step_of_full_batches(made, program, wanted, job.data, parameters);
   if (!setup.accumulate || prepares_in_parts(made, program, job.data)) {
     const bool faults_last = !setup.optimizer.update && has_running_means_alone(source, model);
     add_steps(made, program, job.data, parameters, faults_last, wanted.accumulate, setup.prefix);
