@@ -38,6 +38,14 @@ Callee measured(const Function& function) {
   return callee;
 }
 
+// A function that is declared pure whatever it does: its callers may not do that themselves.
+bool keeps_effects(const Function& function) {
+  if (!find_attribute(function.attributes, "relax.force_pure")) return false;
+  bool found = false;
+  for_each_binding(function, [&](const Binding& binding) { found = found || has_effects(binding.value()); });
+  return found;
+}
+
 class Inlining : public BindingReplacer {
  public:
   using Known = std::unordered_map<std::string, Callee>;
@@ -102,6 +110,8 @@ class ModuleInliner {
     for (const std::string& name : order_) calls[name] = global_references(*result_.function(name));
     kept_ = on_cycles(calls);
     for (const auto& [name, gradient] : user_gradients(result_)) kept_.insert(name);
+    for (const std::string& name : order_)
+      if (keeps_effects(*result_.function(name))) kept_.insert(name);
   }
 
   Module run() { return inlined() ? eliminate_dead_code(result_) : result_; }

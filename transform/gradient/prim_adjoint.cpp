@@ -33,6 +33,7 @@ class PrimAdjointMaker {
   std::optional<PrimAdjoint> run(const std::string& name, std::vector<Obstacle>& obstacles) {
     forward_ = assignments_of(function_);
     refuse_stores_to_inputs();
+    refuse_overwritten_arguments();
     order_ = order_of_final_values(forward_);
     if (forward_.obstacles.empty()) {
       for (const Assignment& each : forward_.list) writers_[each.buffer.id()].push_back(&each);
@@ -65,6 +66,19 @@ class PrimAdjointMaker {
     }
     StoresToInputs stores(function_, results);
     for (const Assignment& each : forward_.list) stores.look_at(each.buffer, each.span, forward_.obstacles);
+  }
+
+  // An argument in whose place a result is computed has two values, and one buffer stands for both. Where it
+  // is only added to, the cotangent of the second is that of the first.
+  void refuse_overwritten_arguments() {
+    for (const std::size_t position : wrt_) {
+      if (std::find(outputs_.begin(), outputs_.end(), position) == outputs_.end()) continue;
+      const Buffer& buffer = param(position);
+      for (const Assignment& each : forward_.list)
+        if (each.buffer.id() == buffer.id() && (each.init || each.update != Update::Sum))
+          forward_.obstacles.push_back(
+              {each.span, fmt::format("'{}' is an argument and is overwritten here", buffer.name())});
+    }
   }
 
   // Buffers that hang on the wanted ones, and of those the ones that the outputs hang on.
