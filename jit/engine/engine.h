@@ -22,7 +22,7 @@ class Module;
 namespace relish {
 class ObjectStore;
 class WorkQueue;
-}
+}  // namespace relish
 
 namespace relish::jit {
 

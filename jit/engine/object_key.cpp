@@ -1,5 +1,6 @@
 // Keys of objects. The code of a unit is hashed as the text that it is emitted from, or as LLVM's bitcode, in
-// which everything stands that the optimizer sees; the build of this program as the linker's build-id note, a hash of all that it consists of.
+// which everything stands that the optimizer sees; the build of this program as the linker's build-id note, a
+// hash of all that it consists of.
 #include "jit/engine/object_key.h"
 
 #include <elf.h>

@@ -9,9 +9,9 @@
 #include <thread>
 
 #include "frontend/reader.h"
-#include "support/work_queue.h"
 #include "stdlib/stdlib.h"
 #include "support/interrupt.h"
+#include "support/work_queue.h"
 #include "tests/unit/jit/helpers.h"
 
 using namespace relish;
