@@ -183,10 +183,15 @@ class FunctionMaker {
       if (!add_stages(i)) return nullptr;
     if (stages_.size() > most_stages) return nullptr;
     const Span span = calls_.back()->value.span();
+    BufferIds products;
+    for (const Stage& stage : stages_)
+      if (is_contraction(stage)) products.insert(stage.values.front().target.id());
     FusedBody body = fuse_stages(std::move(stages_), temporaries_, span, contractions_);
-    // What one call hands to the next is not to be stored after all, but for a few numbers.
+    // What one call hands to the next is not to be stored after all, but for a few numbers. Not those of
+    // products: of all layers that share a weight they would be one kernel, and all it reads alive until
+    // then.
     for (const Buffer& buffer : body.allocations)
-      if (!is_small(buffer) && !body.on_tiles.contains(buffer.id()) &&
+      if ((!is_small(buffer) || products.contains(buffer.id())) && !body.on_tiles.contains(buffer.id()) &&
           std::find(handed.begin(), handed.end(), buffer) != handed.end())
         return nullptr;
     function.allocations = std::move(body.allocations);

@@ -39,7 +39,6 @@ class KernelEmitter : private VectorEmitter {
   void unreachable_from_here();
   void block(const BlockStmt& block, Span span);
   void store(const Store& store, Span span);
-  static bool lasts(const Scalar& condition, const Stmt& stmt);
   void ask_for(const Load& element, Span span);
   void if_stmt(const IfStmt& node);
   void allocate(const Buffer& buffer, bool clear);

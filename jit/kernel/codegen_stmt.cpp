@@ -375,8 +375,10 @@ void KernelEmitter::block(const BlockStmt& block, Span span) {
   leave_scope(scalars, buffers);
 }
 
+namespace {
+
 // Whether the condition, where it holds, does so until the statement ends.
-bool KernelEmitter::lasts(const Scalar& condition, const Stmt& stmt) {
+bool lasts(const Scalar& condition, const Stmt& stmt) {
   std::vector<Access> loads;
   collect_loads(condition, loads);
   std::vector<ScalarVar> vars;
@@ -388,6 +390,8 @@ bool KernelEmitter::lasts(const Scalar& condition, const Stmt& stmt) {
   });
   return lasts;
 }
+
+}  // namespace
 
 void KernelEmitter::if_stmt(const IfStmt& node) {
   auto& context = builder_.getContext();

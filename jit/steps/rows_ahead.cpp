@@ -82,7 +82,8 @@ class Teller {
 
   void look_at(const step::CallKernel& kernel, std::size_t at) {
     if (!takes_numbers(*kernel.callee)) return;
-    for (const RowsRead& rows : RowReads(*kernel.callee).found()) {
+    const RowReads reads(*kernel.callee);
+    for (const RowsRead& rows : reads.found()) {
       const PlaceId source = kernel.args[rows.source], chosen_by = kernel.args[rows.chosen_by];
       if (!of_all_rounds(source)) continue;
       if (kernel.callee->params[rows.chosen_by].scalar())

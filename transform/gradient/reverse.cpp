@@ -377,7 +377,12 @@ Expr Reverse::as_expr(const Adjoint& adjoint, const Type& type, const Expr& like
         "lv");
   }
   RELISH_CHECK(like.defined(), "zeros of a type that does not tell them");
-  if (type.as<StackType>()) return zero_stack(like);
+  if (type.as<StackType>()) {  // as high as `like`
+    const Type element = *like.type().as<StackType>()->element;
+    return restacked(
+        {like}, "zeros", [&](const std::vector<Expr>& tops) { return as_expr({}, element, tops[0]); },
+        builder_);
+  }
   if (type.tensor()) return builder_.emit(op_call("zeros_like", {like}, {}, builder_.origin()), "lv");
   return like;  // a shape, a text: it has no cotangent, and this one is never looked at
 }

@@ -87,8 +87,6 @@ class Reverse {
   std::vector<Var> free_varied(const std::vector<const Region*>& regions) const;
   void merge(Adjoint& into, const Adjoint& contribution, const std::string& name);
   Expr bound(const Expr& value, const std::string& hint);
-  // A stack as high as `like`, of zeros.
-  Expr zero_stack(const Expr& like);
 
   GradientJob& job_;
   FunctionBuilder& builder_;

@@ -10,7 +10,6 @@
 #include "transform/gradient/made_regions.h"
 #include "transform/gradient/path_account.h"
 #include "transform/gradient/reverse.h"
-#include "transform/gradient/stack_sums.h"
 #include "transform/rebuild.h"
 
 namespace relish {
@@ -142,13 +141,6 @@ BothRegions Reverse::taped_branch(const Region& region, Opened& opened, const st
   made.back = closed_region(builder_, replayed(cut, back, vars, {}, builder_));
   builder_.begin_block(false);
   return made;
-}
-
-Expr Reverse::zero_stack(const Expr& like) {
-  const Type element = *like.type().as<StackType>()->element;
-  return restacked(
-      {like}, "zeros", [&](const std::vector<Expr>& tops) { return as_expr({}, element, tops[0]); },
-      builder_);
 }
 
 }  // namespace relish
