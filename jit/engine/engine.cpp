@@ -6,6 +6,8 @@
 #include <llvm/ExecutionEngine/Orc/Core.h>
 #include <llvm/ExecutionEngine/Orc/ExecutorProcessControl.h>
 #include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
+#include <llvm/IR/DiagnosticHandler.h>
+#include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
 
@@ -78,6 +80,15 @@ int compile_threads() {
 
 std::atomic<std::uint64_t> units_made{0}, units_found{0};
 
+// What the optimizer says of loops that it leaves as they are is nobody's to read: by itself it goes to the
+// standard error of the program.
+class Unheard final : public llvm::DiagnosticHandler {
+ public:
+  bool handleDiagnostics(const llvm::DiagnosticInfo& told) override {
+    return told.getSeverity() != llvm::DS_Error;
+  }
+};
+
 // What makes objects, as jobs hold it.
 struct Maker {
   std::shared_ptr<const Machine> machine;
@@ -133,6 +144,7 @@ struct Maker {
 
 CodeUnit::CodeUnit(const Machine& machine, std::string_view name, Effort effort)
     : effort(effort), context(std::make_unique<llvm::LLVMContext>()) {
+  context->setDiagnosticHandler(std::make_unique<Unheard>());
   context->setDiscardValueNames(true);  // those of registers: nothing asks for them, and they make keys long
   module = std::make_unique<llvm::Module>(llvm::StringRef(name.data(), name.size()), *context);
   module->setTargetTriple(machine.module_triple());
