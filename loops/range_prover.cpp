@@ -323,4 +323,12 @@ bool RangeProver::depends_on(const Scalar& value, const ScalarVar& loop_var) {
   });
 }
 
+void assume_sizes(const PrimFunc& function, RangeProver& prover) {
+  for (const PrimParam& param : function.params) {
+    if (!param.buffer()) continue;
+    for (const Scalar& dim : param.buffer()->shape())
+      if (const auto var = dim.as_var()) prover.assume_dimension(*var);
+  }
+}
+
 }  // namespace relish

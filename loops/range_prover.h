@@ -92,4 +92,7 @@ class RangeProver {
   std::vector<Assumed> assumed_;
 };
 
+// The sizes of the function's buffers are dimensions.
+void assume_sizes(const PrimFunc& function, RangeProver& prover);
+
 }  // namespace relish

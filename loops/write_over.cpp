@@ -120,11 +120,7 @@ bool same_layout(const Buffer& a, const Buffer& b) {
 class FaultWalk {
  public:
   explicit FaultWalk(const PrimFunc& function) {
-    for (const PrimParam& param : function.params) {
-      if (!param.buffer()) continue;
-      for (const Scalar& dim : param.buffer()->shape())
-        if (const auto var = dim.as_var()) prover_.assume_dimension(*var);
-    }
+    assume_sizes(function, prover_);
     visit(function.body);
   }
   bool found() const { return found_; }

@@ -305,10 +305,7 @@ PrimFuncPtr with_epilogues(const PrimFuncPtr& function, const Target& target, Ac
   const auto* sequence = function->body.as<SeqStmt>();
   if (!sequence || declares_views(*function)) return function;
   RangeProver prover;
-  for (const PrimParam& param : function->params)
-    if (param.buffer())
-      for (const Scalar& dim : param.buffer()->shape())
-        if (const auto var = dim.as_var()) prover.assume_dimension(*var);
+  assume_sizes(*function, prover);
   // How many of the statements access each buffer.
   std::unordered_map<std::uint64_t, int> users;
   for (const Stmt& child : sequence->body) {

@@ -58,10 +58,7 @@ PrimFuncPtr with_joined_inits(const PrimFuncPtr& function, const Target& target)
   const auto* sequence = function->body.as<SeqStmt>();
   if (!sequence || declares_views(*function)) return function;
   RangeProver prover;
-  for (const PrimParam& param : function->params)
-    if (param.buffer())
-      for (const Scalar& dim : param.buffer()->shape())
-        if (const auto var = dim.as_var()) prover.assume_dimension(*var);
+  assume_sizes(*function, prover);
   std::vector<Stmt> body;
   for (const Stmt& child : sequence->body) {
     const Stmt whole = body.empty() ? Stmt() : with_init_of(body.back(), child);

@@ -25,11 +25,7 @@ class Scheduler {
  public:
   Scheduler(const PrimFunc& function, const Target& target, Accumulators accumulators)
       : target_(target), accumulators_(std::move(accumulators)), has_views_(declares_views(function)) {
-    for (const PrimParam& param : function.params) {
-      if (!param.buffer()) continue;
-      for (const Scalar& dim : param.buffer()->shape())
-        if (const auto var = dim.as_var()) prover_.assume_dimension(*var);
-    }
+    assume_sizes(function, prover_);
   }
 
   // The same handle when nothing changed.

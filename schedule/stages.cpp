@@ -34,13 +34,7 @@ bool plain_axis(const Axis& axis, const Nest& nest) {
 
 class StageReader {
  public:
-  explicit StageReader(const PrimFunc& function) {
-    for (const PrimParam& param : function.params) {
-      if (!param.buffer()) continue;
-      for (const Scalar& dim : param.buffer()->shape())
-        if (const auto var = dim.as_var()) prover_.assume_dimension(*var);
-    }
-  }
+  explicit StageReader(const PrimFunc& function) { assume_sizes(function, prover_); }
 
   bool read(const Stmt& stmt) {
     if (const auto* sequence = stmt.as<SeqStmt>())

@@ -28,11 +28,7 @@ Unread unread_in(const PrimFunc& function) {
 class StoreDropper {
  public:
   explicit StoreDropper(const PrimFunc& function) : unread_(unread_in(function)) {
-    for (const PrimParam& param : function.params) {
-      if (!param.buffer()) continue;
-      for (const Scalar& dim : param.buffer()->shape())
-        if (const auto var = dim.as_var()) prover_.assume_dimension(*var);
-    }
+    assume_sizes(function, prover_);
   }
 
   bool finds_none() const { return unread_.empty(); }

@@ -65,11 +65,7 @@ llvm::Function* KernelEmitter::emit(const PrimFunc& function, const std::string&
   mark_buffers(*kernel, buffers);
   for (const ScalarVar& var : symbols) define(var, {nullptr, kernel->getArg(position++), nullptr});
   if (function.result_dtype) frame_.result = kernel->getArg(position);
-  for (const PrimParam& param : function.params) {
-    if (!param.buffer()) continue;
-    for (const Scalar& dim : param.buffer()->shape())
-      if (const auto var = dim.as_var()) prover_.assume_dimension(*var);
-  }
+  assume_sizes(function, prover_);
   position = 1;
   for (const PrimParam& param : function.params) {
     llvm::Argument* argument = kernel->getArg(position++);

@@ -105,12 +105,11 @@ namespace {
 // By parameter: whether the function is seen to write all of it before it reads any.
 std::vector<bool> seen_written(const PrimFunc& function, const std::vector<ParamAccess>& accesses) {
   RangeProver prover;
+  assume_sizes(function, prover);
   std::vector<Buffer> results;
   for (std::size_t i = 0; i < function.params.size(); ++i) {
     const Buffer* buffer = function.params[i].buffer();
     if (!buffer) continue;
-    for (const Scalar& dim : buffer->shape())
-      if (const auto var = dim.as_var()) prover.assume_dimension(*var);
     if (accesses[i].written) results.push_back(*buffer);
   }
   const auto written = written_first(function.body, results, prover);

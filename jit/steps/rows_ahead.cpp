@@ -16,7 +16,11 @@ struct RowsRead {
 
 class RowReads {
  public:
-  explicit RowReads(const PrimFunc& kernel) : kernel_(kernel) {
+  explicit RowReads(const PrimFunc& kernel) {
+    for (std::size_t i = 0; i < kernel.params.size(); ++i) {
+      const PrimParam& param = kernel.params[i];
+      params_.emplace(param.buffer() ? param.buffer()->id() : param.scalar()->id(), i);
+    }
     for_each_scalar(kernel.body, [&](const Scalar& each) {
       const auto* load = each.as<Load>();
       const auto source = load && !load->indices.empty() ? param_of(*load->buffer) : std::nullopt;
@@ -30,17 +34,15 @@ class RowReads {
   const std::vector<RowsRead>& found() const { return found_; }
 
  private:
-  std::optional<std::size_t> param_of(const Buffer& buffer) const {
-    for (std::size_t i = 0; i < kernel_.params.size(); ++i)
-      if (const Buffer* own = kernel_.params[i].buffer(); own && *own == buffer) return i;
-    return std::nullopt;
-  }
+  std::optional<std::size_t> param_of(const Buffer& buffer) const { return place_of(buffer.id()); }
   std::optional<std::size_t> chosen_by(const Scalar& part) const {
     if (const auto* load = part.as<Load>()) return param_of(*load->buffer);
     const auto var = part.as_var();
-    for (std::size_t i = 0; var && i < kernel_.params.size(); ++i)
-      if (const ScalarVar* own = kernel_.params[i].scalar(); own && own->id() == var->id()) return i;
-    return std::nullopt;
+    return var ? place_of(var->id()) : std::nullopt;
+  }
+  std::optional<std::size_t> place_of(std::uint64_t id) const {
+    const auto found = params_.find(id);
+    return found == params_.end() ? std::nullopt : std::optional(found->second);
   }
   void add(RowsRead rows) {
     const auto known = std::find_if(found_.begin(), found_.end(), [&](const RowsRead& each) {
@@ -49,7 +51,7 @@ class RowReads {
     if (known == found_.end()) found_.push_back(rows);
   }
 
-  const PrimFunc& kernel_;
+  std::unordered_map<std::uint64_t, std::size_t> params_;  // buffers and scalars, by id
   std::vector<RowsRead> found_;
 };
 

@@ -58,24 +58,10 @@ void check_tangent(const GradientCase& gradient) {
 }  // namespace
 
 TEST_CASE("tangents agree with gradients and with differences", "[ops]") {
-  for (const Op* op : operators_under_test()) {
-    if (!op->vjp) continue;
-    int number = 0;
-    for (const Sample& sample : op->samples) {
-      const std::string label = fmt::format("{} #{}: {}", op->name, ++number, sample.args);
-      if (!sample.check_gradient) continue;
-      INFO(label);
-      try {
-        const std::optional<OperatorCase> wide = float64_case(*op, sample, label);
-        if (!wide) continue;
-        const GradientCase gradient = gradient_case(*wide);
-        if (!gradient.wrt.empty()) check_tangent(gradient);
-      } catch (const Failure& failure) {
-        const Diagnostic& diagnostic = failure.diagnostics().front();
-        FAIL_CHECK(diagnostic.message << " [" << diagnostic.id << "]");
-      }
-    }
-  }
+  for_each_differentiable([](const Op&, const OperatorCase& wide) {
+    const GradientCase gradient = gradient_case(wide);
+    if (!gradient.wrt.empty()) check_tangent(gradient);
+  });
 }
 
 }  // namespace relish::testing

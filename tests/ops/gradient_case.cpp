@@ -1,10 +1,14 @@
 // Making of gradient cases.
 #include "tests/ops/gradient_case.h"
 
+#include <fmt/format.h>
+#include <catch2/catch.hpp>
+
 #include <algorithm>
 
 #include "ir/calls/entry.h"
 #include "ir/rewriting/rewrite.h"
+#include "tests/ops/agreement.h"
 #include "transform/gradient.h"
 
 namespace relish::testing {
@@ -154,6 +158,23 @@ Tensor direction_like(const Tensor& x, std::size_t which) {
     result.set_double(
         i, static_cast<double>((i * 43 + static_cast<std::int64_t>(which) * 19 + 3) % 83) / 41.5 - 1);
   return result;
+}
+
+void for_each_differentiable(const std::function<void(const Op&, const OperatorCase&)>& check) {
+  for (const Op* op : operators_under_test()) {
+    if (!op->vjp) continue;
+    int number = 0;
+    for (const Sample& sample : op->samples) {
+      const std::string label = fmt::format("{} #{}: {}", op->name, ++number, sample.args);
+      if (!sample.check_gradient) continue;
+      INFO(label);
+      try {
+        if (const std::optional<OperatorCase> wide = float64_case(*op, sample, label)) check(*op, *wide);
+      } catch (const Failure& failure) {
+        FAIL_CHECK(text_of(failure));
+      }
+    }
+  }
 }
 
 }  // namespace relish::testing

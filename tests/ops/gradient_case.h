@@ -2,6 +2,7 @@
 // adjoint by the gradient transform, and the loss itself for differences.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "tests/ops/operator_case.h"
@@ -33,5 +34,9 @@ std::vector<Type> floating_results(const Type& type);
 
 // A direction for the input, the `which`-th one: fixed numbers in [-1, 1].
 Tensor direction_like(const Tensor& x, std::size_t which);
+
+// Calls `check` with each sample of these operators whose gradient is tested, in float64. What it throws is a
+// failed check; the sample is named.
+void for_each_differentiable(const std::function<void(const Op&, const OperatorCase&)>& check);
 
 }  // namespace relish::testing

@@ -43,23 +43,8 @@ void check_second(const SecondCase& second) {
 }  // namespace
 
 TEST_CASE("second derivatives agree with differences of the first", "[ops]") {
-  for (const Op* op : operators_under_test()) {
-    if (!op->vjp) continue;
-    int number = 0;
-    for (const Sample& sample : op->samples) {
-      const std::string label = fmt::format("{} #{}: {}", op->name, ++number, sample.args);
-      if (!sample.check_gradient) continue;
-      INFO(label);
-      try {
-        const std::optional<OperatorCase> wide = float64_case(*op, sample, label);
-        if (!wide) continue;
-        check_second(second_case(gradient_case(*wide)));
-      } catch (const Failure& failure) {
-        const Diagnostic& diagnostic = failure.diagnostics().front();
-        FAIL_CHECK(diagnostic.message << " [" << diagnostic.id << "]");
-      }
-    }
-  }
+  for_each_differentiable(
+      [](const Op&, const OperatorCase& wide) { check_second(second_case(gradient_case(wide))); });
 }
 
 }  // namespace relish::testing

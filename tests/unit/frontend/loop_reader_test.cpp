@@ -12,17 +12,11 @@ using test::read;
 
 // A prim_func body over A, C: (8, 8) float32, I: (8,) int64 and n: int32.
 std::string with_loops(const std::string& body) {
-  std::string text =
+  return test::function_of(
       "@T.prim_func\n"
       "def f(A: T.Buffer((8, 8), \"float32\"), I: T.Buffer((8,), \"int64\"), n: T.int32, C: T.Buffer((8, 8), "
-      "\"float32\")):\n";
-  std::size_t at = 0;
-  while (at < body.size()) {
-    std::size_t end = std::min(body.find('\n', at), body.size());
-    text += "  " + body.substr(at, end - at) + "\n";
-    at = end + 1;
-  }
-  return text;
+      "\"float32\")):\n",
+      body);
 }
 
 std::string loop_errors(const std::string& body) { return read(with_loops(body)).errors; }

@@ -21,17 +21,11 @@ using test::short_text;
 
 // The body of an R.function with parameters x, y: R.Tensor((2, 3), "float32") and i: R.Tensor((2,), "int32").
 std::string with_body(const std::string& body) {
-  std::string text =
+  return test::function_of(
       "@R.function\n"
       "def f(x: R.Tensor((2, 3), \"float32\"), y: R.Tensor((2, 3), \"float32\"), i: R.Tensor((2,), "
-      "\"int32\")):\n";
-  std::size_t at = 0;
-  while (at < body.size()) {
-    std::size_t end = std::min(body.find('\n', at), body.size());
-    text += "  " + body.substr(at, end - at) + "\n";
-    at = end + 1;
-  }
-  return text;
+      "\"int32\")):\n",
+      body);
 }
 
 std::string body_errors(const std::string& body) { return read(with_body(body)).errors; }

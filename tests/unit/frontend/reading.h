@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -46,6 +47,17 @@ inline std::string canonical(const std::string& text, const ReadOptions& options
   CHECK(equal_modulo_names(module, *again.result.modules[0]));
   CHECK(print(*again.result.modules[0]) == printed);
   return printed;
+}
+
+// The function with that head, whose body these lines are.
+inline std::string function_of(std::string head, const std::string& body) {
+  std::size_t at = 0;
+  while (at < body.size()) {
+    const std::size_t end = std::min(body.find('\n', at), body.size());
+    head += "  " + body.substr(at, end - at) + "\n";
+    at = end + 1;
+  }
+  return head;
 }
 
 }  // namespace relish::test
