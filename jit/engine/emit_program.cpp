@@ -59,9 +59,8 @@ void emit_graph(CodeUnits& taker, const Target& target, const ProgramSource& sou
   const FunctionPtr function = lowered.module.function(name);
   GraphEmitter emitter(ProgramSteps(program), taker, emitted.sites, &emitted.host_calls,
                        watched ? &emitted.watched : nullptr);
-  const step::Donated donated = calls_directly(source.part(), name)
-                                    ? step::Donated()
-                                    : donated_leaves(*function, source.given);
+  const step::Donated donated =
+      calls_directly(source.part(), name) ? step::Donated() : donated_leaves(*function, source.given);
   emitted.symbol = emitter.finish(emitter.function(*function, donated));
   const FunctionSteps& steps = emitter.steps().of(*function, donated);
   emitted.layout = FunctionLayout{steps.places, steps.params, steps.result, donated};
@@ -72,8 +71,8 @@ void emit_graph(CodeUnits& taker, const Target& target, const ProgramSource& sou
     const auto* graph = std::get_if<FunctionPtr>(&each);
     if (!graph) continue;
     // Function values may call each other without end.
-    emitted.recursive = emitted.recursive ||
-                        lifted_function(lowered.functions, (*graph)->name).recursive || calls_values(**graph);
+    emitted.recursive = emitted.recursive || lifted_function(lowered.functions, (*graph)->name).recursive ||
+                        calls_values(**graph);
   }
   emitted.constants = constants_of({lowered.module.functions.begin(), lowered.module.functions.end()});
 }

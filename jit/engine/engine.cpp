@@ -305,7 +305,8 @@ void UncompiledUnits::add(std::shared_ptr<const UnitSource> source, std::shared_
 namespace relish {
 
 CodeCounts code_counts() {
-  return {jit::units_made.load(), jit::units_found.load(), jit::programs_found.load(), jit::scratch_blocks_taken()};
+  return {jit::units_made.load(), jit::units_found.load(), jit::programs_found.load(),
+          jit::scratch_blocks_taken()};
 }
 
 }  // namespace relish

@@ -38,8 +38,8 @@ std::optional<std::size_t> index_of(const std::vector<Tensor>& constants, const 
   return static_cast<std::size_t>(found - constants.begin());
 }
 
-// Of the leaves of arguments and results, what calls look at. Throws std::out_of_range for a constant that the
-// source does not have.
+// Of the leaves of arguments and results, what calls look at. Throws std::out_of_range for a constant that
+// the source does not have.
 class LayoutWriter {
  public:
   LayoutWriter(const FunctionLayout& layout, const std::vector<Tensor>& constants)
@@ -126,10 +126,14 @@ class LayoutReader {
 class EmittedAgain {
  public:
   EmittedAgain(Engine& engine, const ProgramSource& source)
-      : engine_(engine), unknown_(source.unknown), given_(source.given), name_(source.module.name),
+      : engine_(engine),
+        unknown_(source.unknown),
+        given_(source.given),
+        name_(source.module.name),
         checked_(source.module.check_well_formed) {
     for (const GlobalFunction& function : source.functions)
-      functions_.push_back(std::visit([](const auto& held) -> Weak { return std::weak_ptr(held); }, function));
+      functions_.push_back(
+          std::visit([](const auto& held) -> Weak { return std::weak_ptr(held); }, function));
   }
 
   const EmittedProgram& program() {
@@ -192,14 +196,15 @@ std::optional<std::string> program_text(const ProgramSource& source, const Targe
   for (const Tensor& constant : constants) bytes += static_cast<std::size_t>(constant.byte_size());
   if (bytes > most_constant_bytes) return std::nullopt;
   ConstantSection section;
-  std::string text = fmt::format(
-      "{} {} {} {} {} {} {} {} {} {} {} [{}]\n", name_of(source.entry()), static_cast<int>(source.unknown),
-      source.module.check_well_formed, target.vector_bytes, target.vector_registers,
-      target.first_cache_bytes, target.private_cache_bytes, target.line_bytes, target.least_products,
-      target.least_moved, source.functions.size(), fmt::join(source.given, " "));
+  std::string text = fmt::format("{} {} {} {} {} {} {} {} {} {} {} [{}]\n", name_of(source.entry()),
+                                 static_cast<int>(source.unknown), source.module.check_well_formed,
+                                 target.vector_bytes, target.vector_registers, target.first_cache_bytes,
+                                 target.private_cache_bytes, target.line_bytes, target.least_products,
+                                 target.least_moved, source.functions.size(), fmt::join(source.given, " "));
   text += print_part(source.part(), section, {.comments = false});
   Sha256 hash;
-  for (const Tensor& constant : constants) hash.add(constant.data(), static_cast<std::size_t>(constant.byte_size()));
+  for (const Tensor& constant : constants)
+    hash.add(constant.data(), static_cast<std::size_t>(constant.byte_size()));
   return text + hash.digits();
 }
 
@@ -253,8 +258,7 @@ std::shared_ptr<Compiled> program_of_kept(Engine& engine, const std::string& tex
   compiled->recursive = kept.at("recursive").get<bool>();
   for (const Json& index : kept.at("addresses"))
     compiled->sites.add_address(compiled->constants.at(index.get<std::size_t>()).data());
-  if (kept.contains("layout"))
-    compiled->layout = LayoutReader(compiled->constants).whole(kept.at("layout"));
+  if (kept.contains("layout")) compiled->layout = LayoutReader(compiled->constants).whole(kept.at("layout"));
   find_later(*compiled, kept, std::make_shared<EmittedAgain>(engine, source));
   const std::string symbol = kept.at("entry").get<std::string>();
   compiled->code = build.finish({symbol}, compiled->sites, source.span());

@@ -25,8 +25,8 @@ void* Scratch::push(std::int64_t bytes) {
   const std::int64_t below = used();
   most_ = std::max(most_, below + bytes);
   if (at == blocks_.size() || blocks_[at].free() < bytes) {
-    // What is in no use from here on becomes one block of all that was ever in use above what is: pieces would
-    // each be too small for something, and more would be held than is used.
+    // What is in no use from here on becomes one block of all that was ever in use above what is: pieces
+    // would each be too small for something, and more would be held than is used.
     blocks_.resize(at);
     const std::int64_t size = std::max<std::int64_t>(most_ - below, 16 << 10);
     blocks_.push_back({Tensor::empty(DType::UInt8, {size})});

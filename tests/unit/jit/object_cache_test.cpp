@@ -219,6 +219,33 @@ class M:
   CHECK(written(valued.value) == written(call(nullptr, value, "main", {numbers(DType::Float32, {3})}).value));
 }
 
+TEST_CASE("what a caller gives up is another program", "[jit]") {
+  TemporaryFolder folder;
+  const std::string text = R"(@R.function
+def main(x: R.Tensor((1000,), "float32")):
+    return R.add(x, R.const(1.0, "float32"))
+)";
+  const auto again = [&](const GivenParams& given) {
+    const auto engine =
+        make_jit({.threads = 1, .objects = std::make_shared<ObjectStore>(folder.file("objects"))});
+    const std::uint64_t before = code_counts().programs;
+    const ModulePtr module = module_from(text);
+    Tensor x = numbers(DType::Float32, {1000});
+    const void* const place = x.data();
+    std::vector<Value> args;
+    args.emplace_back(std::move(x));
+    std::vector<Value> kept = given.empty() ? args : std::vector<Value>{};
+    const Value result = call_giving(*engine, module, "main", args, given);
+    CHECK((result.tensor().data() == place) == !given.empty());
+    if (!kept.empty()) CHECK(identical(kept[0].tensor(), numbers(DType::Float32, {1000})));
+    return code_counts().programs - before;
+  };
+  CHECK(again({0}) == 0);
+  CHECK(again({}) == 0);
+  CHECK(again({0}) == 1);
+  CHECK(again({}) == 1);
+}
+
 TEST_CASE("a kept program of which an object is gone is compiled again", "[jit]") {
   TemporaryFolder folder;
   const std::string text = R"(@R.function
