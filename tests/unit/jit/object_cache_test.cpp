@@ -198,6 +198,19 @@ class M:
     CHECK(again(other, args(8)).programs == 1);
   }
 
+  // Large ones do not stand in the text.
+  const auto with_table = [](int last) {
+    std::string table;
+    for (int i = 0; i < 400; ++i) table += fmt::format("{}.0, ", i == 399 ? last : i);
+    return "@R.function\ndef main(x: R.Tensor((400,), \"float32\")):\n    return R.add(x, R.const([" + table +
+           "], \"float32\"))\n";
+  };
+  const std::vector<Value> four_hundred{numbers(DType::Float32, {400})};
+  const Counted table = again(with_table(1), four_hundred), other_table = again(with_table(2), four_hundred);
+  CHECK(other_table.programs == 0);
+  CHECK(written(table.value) != written(other_table.value));
+  CHECK(again(with_table(2), four_hundred).programs == 1);
+
   // Function values belong to their process.
   const std::string value = R"(@I.ir_module
 class M:
@@ -320,6 +333,55 @@ TEST_CASE("faults of several units keep their places when their code was found",
   CHECK(made[1].find("R.take(z, j, axis=1)") != std::string::npos);
   CHECK(std::vector{told(0), told(1)} == made);
   CHECK(told(2) == "nothing");
+}
+
+TEST_CASE("sites of prim_funcs in several units of a kept program keep their places", "[jit]") {
+  TemporaryFolder folder;
+  const std::string text = R"(@I.ir_module
+class M:
+    @T.prim_func
+    def before(a: T.Buffer((4,), "int64"), o: T.Buffer((4,), "int64")):
+        for i in range(4):
+            o[i] = T.int64(12) // a[i]
+    @T.prim_func
+    def behind(a: T.Buffer((4,), "int64"), o: T.Buffer((4,), "int64")):
+        for i in range(4):
+            o[i] = a[i] + T.int64(1)
+        for i in range(4):
+            o[i] = o[i] + T.int64(7) % a[i]
+    @R.function
+    def main(x: R.Tensor((64, 784), "float32"), w: R.Tensor((784, 64), "float32"), a: R.Tensor((4,), "int64"), b: R.Tensor((4,), "int64")):
+        cls = M
+        p = R.call_tir(cls.before, (a,), out_ty=R.Tensor((4,), "int64"))
+        y = R.matmul(x, w)
+        q = R.call_tir(cls.behind, (b,), out_ty=R.Tensor((4,), "int64"))
+        z = R.matmul(w, x)
+        return p, y, q, z
+)";
+  const auto told = [&](std::int64_t a0, std::int64_t b3) {
+    Tensor a = numbers(DType::Int64, {4}), b = numbers(DType::Int64, {4});
+    for (std::int64_t i = 0; i < 4; ++i) {
+      a.set_int(i, i == 0 ? a0 : 5);
+      b.set_int(i, i == 3 ? b3 : 5);
+    }
+    try {
+      call(std::make_shared<ObjectStore>(folder.file("objects")), text, "main",
+           {numbers(DType::Float32, {64, 784}), numbers(DType::Float32, {784, 64}), a, b});
+    } catch (const Failure& failure) {
+      const Diagnostic& first = failure.diagnostics().front();
+      return fmt::format("{} {} {}", first.id, first.message,
+                         text.substr(first.span.begin, first.span.end - first.span.begin));
+    }
+    return std::string("nothing");
+  };
+  const std::vector<std::string> made{told(0, 5), told(5, 0)};
+  CHECK(made[0].find("12") != std::string::npos);
+  CHECK(made[1].find("7") != std::string::npos);
+  CHECK(made[0] != made[1]);
+  const std::uint64_t before = code_counts().programs;
+  CHECK(std::vector{told(0, 5), told(5, 0)} == made);
+  CHECK(code_counts().programs == before + 2);
+  CHECK(told(5, 5) == "nothing");
 }
 
 TEST_CASE("damaged objects are made again, and native calls find their functions", "[jit]") {
