@@ -47,9 +47,10 @@ struct JitOptions {
 std::unique_ptr<Evaluator> make_jit(const JitOptions& options = {});
 
 // What this process has done so far: units of code that it has compiled, and those that it found in a store
-// of objects; blocks of memory that calls took for what is temporary.
+// of objects; programs of which all was found, so that they were not even lowered; blocks of memory that
+// calls took for what is temporary.
 struct CodeCounts {
-  std::uint64_t compiled = 0, found = 0, blocks = 0;
+  std::uint64_t compiled = 0, found = 0, programs = 0, blocks = 0;
 };
 CodeCounts code_counts();
 

@@ -1,13 +1,15 @@
 // The pipeline of compilation.
 #include "jit/engine/compile.h"
 
-#include <algorithm>
 #include <unordered_set>
 
 #include "ir/calls/direct_calls.h"
 #include "ir/rewriting/rewrite.h"
-#include "jit/graph/codegen_graph.h"
+#include "jit/engine/emit_program.h"
+#include "jit/engine/kept_program.h"
+#include "jit/engine/object_key.h"
 #include "jit/jit.h"
+#include "jit/object_store.h"
 #include "jit/steps/compilable.h"
 #include "jit/steps/planned_module.h"
 #include "loops/prim_calls.h"
@@ -19,30 +21,6 @@
 #include "transform/lift_bodies.h"
 
 namespace relish::jit {
-
-namespace {
-
-// What is told of kernels is told of the text that was scheduled.
-void before_schedule(std::vector<WatchedKernel>& kernels, const Module& unscheduled) {
-  for (WatchedKernel& kernel : kernels)
-    if (const PrimFuncPtr found = unscheduled.prim_func(kernel.function->name)) kernel.function = found;
-}
-
-Module part_of(const Module& module, const std::vector<GlobalFunction>& functions) {
-  Module part;
-  part.name = module.name;
-  part.functions = functions;
-  part.check_well_formed = module.check_well_formed;
-  return part;
-}
-
-// The functions with calls inlined as `lower` shows it, without those that the first one reaches no more.
-Module with_calls_joined(const Module& module, const std::vector<GlobalFunction>& functions) {
-  const Module joined = with_single_calls_inlined(part_of(module, functions));
-  return part_of(module, reachable_functions(joined, name_of(functions.front())));
-}
-
-}  // namespace
 
 std::vector<GlobalFunction> reachable_functions(const Module& module, std::string_view name) {
   const GlobalFunction* entry = module.find(name);
@@ -63,65 +41,50 @@ std::vector<GlobalFunction> reachable_functions(const Module& module, std::strin
 std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
                                         const std::vector<GlobalFunction>& functions, UnknownShapes unknown,
                                         const GivenParams& given, bool watched) {
-  auto compiled = std::make_shared<Compiled>();
-  const Module part = part_of(module, functions);
-  const std::string name = name_of(functions.front());
+  const ProgramSource source{module, functions, unknown, given};
+  const bool direct = calls_directly(source.part(), name_of(source.entry()));
+  // The program as a whole may be there. What is watched has other code and tells of its kernels.
+  ObjectStore* const store = watched ? nullptr : engine.store().get();
+  std::optional<std::string> key;
+  if (store)
+    if (const std::optional<std::string> text = program_text(source, engine.target()))
+      key = program_key(engine.machine(), *text);
+  if (key)
+    if (const std::optional<std::string> kept = store->find(*key))
+      if (std::shared_ptr<Compiled> compiled = program_of_kept(engine, *kept, source)) {
+        compiled->direct = direct;
+        return compiled;
+      }
   Build build(engine);
-  std::string symbol;
-  compiled->direct = calls_directly(part, name);
-  if (std::holds_alternative<PrimFuncPtr>(functions.front())) {
-    require_compilable(part.functions);
-    const Module fused = fuse(part);
-    const LiftedModule alone{schedule(fused, engine.target()), {}};
-    GraphEmitter emitter(ProgramSteps(alone), build, compiled->sites, nullptr,
-                         watched ? &compiled->watched : nullptr);
-    symbol = emitter.finish(emitter.entry_of(*alone.module.prim_func(name)));
-    before_schedule(compiled->watched, fused);
-  } else {
-    const LoweredProgram program =
-        lowered_program(with_calls_joined(module, functions), unknown, engine.target());
-    const LiftedModule& lowered = program.lifted;
-    const FunctionPtr function = lowered.module.function(name);
-    GraphEmitter emitter(ProgramSteps(program), build, compiled->sites, &compiled->host_calls,
-                         watched ? &compiled->watched : nullptr);
-    const step::Donated donated = compiled->direct ? step::Donated() : donated_leaves(*function, given);
-    symbol = emitter.finish(emitter.function(*function, donated));
-    const FunctionSteps& steps = emitter.steps().of(*function, donated);
-    compiled->layout = FunctionLayout{steps.places, steps.params, steps.result, donated};
-    for (WatchedKernel& kernel : compiled->watched)
-      kernel.apart = emitter.steps().apart(kernel.function->name);
-    before_schedule(compiled->watched, program.unscheduled);
-    before_schedule(compiled->watched, emitter.steps().kernels_in_place());
-    for (const GlobalFunction& each : lowered.module.functions) {
-      const auto* graph = std::get_if<FunctionPtr>(&each);
-      if (!graph) continue;
-      compiled->recursive =
-          compiled->recursive || lifted_function(lowered.functions, (*graph)->name).recursive;
-      for_each_expr(**graph, [&](const Expr& expr) {
-        // Function values may call each other without end.
-        const auto* call = expr.as<FunctionCall>();
-        compiled->recursive = compiled->recursive || (call && !call->callee.as<GlobalRef>());
-        if (const auto* constant = expr.as<Constant>()) compiled->constants.push_back(constant->value);
-      });
-    }
-  }
-  compiled->code = build.finish({symbol}, compiled->sites,
-                                std::visit([](const auto& held) { return held->span; }, functions.front()));
-  compiled->entry = reinterpret_cast<EntryFn>(compiled->code->address(symbol));
+  EmittedProgram emitted = emit_program(build, engine.target(), source, watched);
+  auto compiled = std::make_shared<Compiled>();
+  compiled->code = build.finish({emitted.symbol}, emitted.sites, source.span());
+  compiled->entry = reinterpret_cast<EntryFn>(compiled->code->address(emitted.symbol));
+  if (key)
+    if (const std::optional<std::string> kept = kept_form(emitted, source, build.keys()))
+      store->keep(*key, *kept);
+  compiled->direct = direct;
+  compiled->recursive = emitted.recursive;
+  compiled->sites = std::move(emitted.sites);
+  compiled->constants = std::move(emitted.constants);
+  compiled->host_calls.are(std::move(emitted.host_calls));
+  compiled->layout = std::move(emitted.layout);
+  compiled->watched = std::move(emitted.watched);
   return compiled;
 }
 
 std::shared_ptr<const Compiled> plan(const Target& target, const Module& module,
                                      const std::vector<GlobalFunction>& functions, UnknownShapes unknown,
                                      const GivenParams& given) {
-  const Module part = part_of(module, functions);
-  const std::string name = name_of(functions.front());
+  const ProgramSource source{module, functions, unknown, given};
+  const Module part = source.part();
+  const std::string name = name_of(source.entry());
   auto made = std::make_shared<Plan>();
   if (std::holds_alternative<PrimFuncPtr>(functions.front())) {
     require_compilable(functions);
     made->kernel = schedule(fuse(part), target).prim_func(name);
   } else {
-    made->program = lowered_program(with_calls_joined(module, functions), unknown, target);
+    made->program = lowered_program(source.joined(), unknown, target);
     const LiftedModule& lowered = made->program->lifted;
     made->steps = std::make_unique<ProgramSteps>(*made->program);
     for (const GlobalFunction& each : lowered.module.functions)

@@ -34,7 +34,7 @@ struct Compiled {
   EntryFn entry = nullptr;
   SiteTable sites;
   std::vector<Tensor> constants;
-  std::vector<HostCall> host_calls;
+  HostCalls host_calls;
   bool recursive = false;                // needs a large stack
   bool direct = false;                   // calls prim_funcs directly, which may write to arguments
   std::optional<FunctionLayout> layout;  // of a Relax function

@@ -78,7 +78,7 @@ int compile_threads() {
   return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, most_threads));
 }
 
-std::atomic<std::uint64_t> units_made{0}, units_found{0};
+std::atomic<std::uint64_t> units_made{0}, units_found{0}, programs_found{0};
 
 // What the optimizer says of loops that it leaves as they are is nobody's to read: by itself it goes to the
 // standard error of the program.
@@ -94,16 +94,29 @@ struct Maker {
   std::shared_ptr<const Machine> machine;
   std::shared_ptr<ObjectStore> store;  // or null
 
+  static std::vector<Site> emit(const Machine& machine, const UnitSource& source, CodeUnit& unit) {
+    return source.emit(*unit.module, machine.traits());
+  }
+
+  CodeUnit new_unit() const { return CodeUnit(*machine, "kernels", Effort::Optimize); }
+
+  // The sites of code of the source, of which nothing is compiled.
+  UnitSites::Emit sites_of(std::shared_ptr<const UnitSource> source) const {
+    return [maker = *this, source = std::move(source)] {
+      CodeUnit again = maker.new_unit();
+      return emit(*maker.machine, *source, again);
+    };
+  }
+
   std::optional<std::string> find(const std::optional<std::string>& key) const {
     std::optional<std::string> kept = key ? store->find(*key) : std::nullopt;
     ++(kept ? units_found : units_made);
     return kept;
   }
 
-  // The object of the unit: from the store, or made now and kept there.
-  Object object_of(const CodeUnit& unit) const {
-    const std::optional<std::string> key =
-        store ? object_key(*machine, *unit.module, unit.effort) : std::nullopt;
+  // The object of the unit: from the store, or made now and kept there. `key`: by which the store has it.
+  Object object_of(const CodeUnit& unit, std::optional<std::string>& key) const {
+    if (store) key = object_key(*machine, *unit.module, unit.effort);
     if (const std::optional<std::string> kept = find(key)) return Object(kept->begin(), kept->end());
     Object made = machine->object_of(*unit.module, unit.effort);
     if (key) store->keep(*key, {made.data(), made.size()});
@@ -111,32 +124,31 @@ struct Maker {
   }
 
   // The same from the text of the source alone. Behind the object stands in the store how many sites it has.
-  Object object_of(const std::shared_ptr<const UnitSource>& source, UnitSites& sites) const {
-    const auto emit = [machine = machine, source](CodeUnit& unit) {
-      return source->emit(*unit.module, machine->traits());
-    };
-    const auto new_unit = [machine = machine] { return CodeUnit(*machine, "kernels", Effort::Optimize); };
-    const std::optional<std::string> key =
-        store ? object_key(*machine, source->text(), Effort::Optimize) : std::nullopt;
-    std::uint64_t count = 0;
+  Object object_of(const std::shared_ptr<const UnitSource>& source, UnitSites& sites,
+                   std::optional<std::string>& key) const {
+    if (store) key = object_key(*machine, source->text(), Effort::Optimize);
     if (const std::optional<std::string> kept = find(key)) {
-      const std::size_t bytes = kept->size() - sizeof count;
-      std::memcpy(&count, kept->data() + bytes, sizeof count);
-      sites.are_of(count, [emit, new_unit] {
-        CodeUnit again = new_unit();
-        return emit(again);
-      });
-      return {kept->begin(), kept->begin() + static_cast<std::ptrdiff_t>(bytes)};
+      sites.are_of(count_behind(*kept), sites_of(source));
+      return object_before_count(*kept);
     }
     CodeUnit unit = new_unit();
-    sites.are(emit(unit));
+    sites.are(emit(*machine, *source, unit));
     Object made = machine->object_of(*unit.module, Effort::Optimize);
     if (!key) return made;
-    count = sites.count();
+    const std::uint64_t count = sites.count();
     std::string kept(made.data(), made.size());
     kept.append(reinterpret_cast<const char*>(&count), sizeof count);
     store->keep(*key, kept);
     return made;
+  }
+
+  static std::uint64_t count_behind(const std::string& kept) {
+    std::uint64_t count = 0;
+    std::memcpy(&count, kept.data() + kept.size() - sizeof count, sizeof count);
+    return count;
+  }
+  static Object object_before_count(const std::string& kept) {
+    return {kept.begin(), kept.end() - sizeof(std::uint64_t)};
   }
 };
 
@@ -193,6 +205,14 @@ Engine::~Engine() = default;
 
 const Target& Engine::target() const { return impl_->target; }
 
+const Machine& Engine::machine() const { return *impl_->machine; }
+const std::shared_ptr<ObjectStore>& Engine::store() const { return impl_->store; }
+
+struct Build::Part {
+  Object object;
+  std::optional<std::string> key;
+};
+
 Build::Build(Engine& engine) : engine_(engine), queue_(std::make_unique<WorkQueue>(compile_threads())) {}
 Build::~Build() = default;
 
@@ -200,22 +220,48 @@ std::unique_ptr<CodeUnit> Build::new_unit(std::string_view name, Effort effort) 
   return std::make_unique<CodeUnit>(*engine_.impl_->machine, name, effort);
 }
 
+// A job is copied with what it holds. `made`(Maker, Part&) fills the part.
+template <class F>
+void Build::make(F made) {
+  parts_.push_back(std::make_shared<Part>());
+  queue_->add([made = std::move(made), part = parts_.back(),
+               maker = Maker{engine_.impl_->machine, engine_.impl_->store}] { made(maker, *part); });
+}
+
 void Build::add(std::unique_ptr<CodeUnit> unit) {
-  auto object = std::make_shared<Object>();
-  objects_.push_back(object);
-  // A job is copied with what it holds.
-  queue_->add(
-      [unit = std::shared_ptr<CodeUnit>(std::move(unit)), object,
-       maker = Maker{engine_.impl_->machine, engine_.impl_->store}] { *object = maker.object_of(*unit); });
+  make([unit = std::shared_ptr<CodeUnit>(std::move(unit))](const Maker& maker, Part& part) {
+    part.object = maker.object_of(*unit, part.key);
+  });
 }
 
 void Build::add(std::shared_ptr<const UnitSource> source, std::shared_ptr<UnitSites> sites) {
-  auto object = std::make_shared<Object>();
-  objects_.push_back(object);
-  queue_->add([source = std::move(source), sites = std::move(sites), object,
-               maker = Maker{engine_.impl_->machine, engine_.impl_->store}] {
-    *object = maker.object_of(source, *sites);
+  make([source = std::move(source), sites = std::move(sites)](const Maker& maker, Part& part) {
+    part.object = maker.object_of(source, *sites, part.key);
   });
+}
+
+void Build::add_kept(const std::string& key, bool has_sites) {
+  make([key, has_sites](const Maker& maker, Part& part) {
+    const std::optional<std::string> kept = maker.store->find(key);
+    if (!kept) return;
+    part.key = key;
+    part.object = has_sites ? Maker::object_before_count(*kept) : Object(kept->begin(), kept->end());
+  });
+}
+
+bool Build::all_found(Span span) {
+  queue_->wait(span);
+  if (!std::all_of(parts_.begin(), parts_.end(), [](const auto& part) { return part->key.has_value(); }))
+    return false;
+  units_found += parts_.size();
+  ++programs_found;
+  return true;
+}
+
+std::vector<std::optional<std::string>> Build::keys() const {
+  std::vector<std::optional<std::string>> keys;
+  for (const auto& part : parts_) keys.push_back(part->key);
+  return keys;
 }
 
 std::unique_ptr<Code> Build::finish(const std::vector<std::string>& exported, SiteTable& sites, Span span) {
@@ -235,8 +281,8 @@ std::unique_ptr<Code> Build::finish(const std::vector<std::string>& exported, Si
   for (const SiteTable::NumberedUnit& unit : sites.number_units())
     define(unit.sites->symbol(), llvm::orc::ExecutorAddr(unit.first));
   check(library.define(llvm::orc::absoluteSymbols(std::move(symbols))), "addresses");
-  for (std::size_t i = 0; i < objects_.size(); ++i) {
-    auto buffer = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(*objects_[i]),
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    auto buffer = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(parts_[i]->object),
                                                                   name + "." + std::to_string(i));
     check(engine.linker->add(library, std::move(buffer)), "linking");
   }
@@ -244,12 +290,23 @@ std::unique_ptr<Code> Build::finish(const std::vector<std::string>& exported, Si
   return code;
 }
 
+std::unique_ptr<CodeUnit> UncompiledUnits::new_unit(std::string_view name, Effort effort) const {
+  return std::make_unique<CodeUnit>(*engine_.impl_->machine, name, effort);
+}
+
+void UncompiledUnits::add(std::unique_ptr<CodeUnit> /*unit*/) {}
+
+void UncompiledUnits::add(std::shared_ptr<const UnitSource> source, std::shared_ptr<UnitSites> sites) {
+  sites->are_found_by(Maker{engine_.impl_->machine, nullptr}.sites_of(std::move(source)));
+}
+
 }  // namespace relish::jit
 
 namespace relish {
 
 CodeCounts code_counts() {
-  return {jit::units_made.load(), jit::units_found.load(), jit::scratch_blocks_taken()};
+  return {jit::units_made.load(), jit::units_found.load(), jit::programs_found.load(),
+          jit::scratch_blocks_taken()};
 }
 
 }  // namespace relish

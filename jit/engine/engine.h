@@ -6,18 +6,15 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "jit/engine/code_units.h"
 #include "jit/engine/machine.h"
 #include "jit/engine/sites.h"
 #include "support/source.h"
-
-namespace llvm {
-class LLVMContext;
-class Module;
-}  // namespace llvm
 
 namespace relish {
 class ObjectStore;
@@ -34,27 +31,6 @@ class Code {
   virtual void* address(std::string_view symbol) const = 0;
 };
 
-// An LLVM module that is being made. Its functions are known to other units by external symbols.
-struct CodeUnit {
-  CodeUnit(const Machine& machine, std::string_view name, Effort effort);
-  ~CodeUnit();
-
-  Effort effort;
-  std::unique_ptr<llvm::LLVMContext> context;
-  std::unique_ptr<llvm::Module> module;
-};
-
-// What the code of a unit is made of. It is told from others by its text, so that code which the store has is
-// not even emitted.
-class UnitSource {
- public:
-  virtual ~UnitSource() = default;
-  // All that decides the code beside the machine and this program.
-  virtual std::string text() const = 0;
-  // Fills the module; the sites of the code, numbered from 0.
-  virtual std::vector<Site> emit(llvm::Module& module, const TargetTraits& target) const = 0;
-};
-
 class Engine {
  public:
   // None: code is scheduled for this machine; nothing is stored.
@@ -64,26 +40,36 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   const Target& target() const;
+  const Machine& machine() const;
+  // Or null.
+  const std::shared_ptr<ObjectStore>& store() const;
 
  private:
   friend class Build;
+  friend class UncompiledUnits;
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 
 // One compilation. What is under way when it goes is abandoned.
-class Build {
+class Build final : public CodeUnits {
  public:
   explicit Build(Engine& engine);
-  ~Build();
+  ~Build() override;
   Build(const Build&) = delete;
   Build& operator=(const Build&) = delete;
 
-  std::unique_ptr<CodeUnit> new_unit(std::string_view name, Effort effort) const;
+  std::unique_ptr<CodeUnit> new_unit(std::string_view name, Effort effort) const override;
   // Begins to compile the unit.
-  void add(std::unique_ptr<CodeUnit> unit);
-  // Likewise of what is emitted with all effort, if it has to be. `sites` are told when that is done.
-  void add(std::shared_ptr<const UnitSource> source, std::shared_ptr<UnitSites> sites);
+  void add(std::unique_ptr<CodeUnit> unit) override;
+  void add(std::shared_ptr<const UnitSource> source, std::shared_ptr<UnitSites> sites) override;
+  // A unit that another build made and the store has by this key; `has_sites`: it was made of a source.
+  void add_kept(const std::string& key, bool has_sites);
+  // Waits for all units that were added: whether the store had those it was asked for. Failure as finish.
+  bool all_found(Span span);
+  // By units in the order in which they were added, when all are compiled: their keys in the store; none of a
+  // unit that is not there.
+  std::vector<std::optional<std::string>> keys() const;
   // Links when all units are compiled. `exported` are looked up by address(); code knows the addresses of
   // `sites` by address_symbol, and the first number of a unit's by its symbol. Unresolved symbols other than
   // the runtime's are an InternalError. Failure(Interrupted) at `span` soon after a signal. Not reentrant:
@@ -91,9 +77,26 @@ class Build {
   std::unique_ptr<Code> finish(const std::vector<std::string>& exported, SiteTable& sites, Span span);
 
  private:
+  struct Part;
+  template <class F>
+  void make(F made);
+
   Engine& engine_;
   std::unique_ptr<WorkQueue> queue_;
-  std::vector<std::shared_ptr<Object>> objects_;
+  std::vector<std::shared_ptr<Part>> parts_;
+};
+
+// Takes units and compiles none of them: for what else is known when code is emitted.
+class UncompiledUnits final : public CodeUnits {
+ public:
+  explicit UncompiledUnits(Engine& engine) : engine_(engine) {}
+  std::unique_ptr<CodeUnit> new_unit(std::string_view name, Effort effort) const override;
+  void add(std::unique_ptr<CodeUnit> unit) override;
+  // The sites are found by emitting the source when somebody asks for them.
+  void add(std::shared_ptr<const UnitSource> source, std::shared_ptr<UnitSites> sites) override;
+
+ private:
+  Engine& engine_;
 };
 
 }  // namespace relish::jit

@@ -78,6 +78,11 @@ std::optional<std::string> object_key(const Machine& machine, const llvm::Module
   return key_of(machine, "bitcode", {code.data(), code.size()}, effort);
 }
 
+std::optional<std::string> program_key(const Machine& machine, const std::string& text) {
+  if (build_of_program().empty()) return std::nullopt;
+  return key_of(machine, "program", text, Effort::Optimize);
+}
+
 std::optional<std::string> object_key(const Machine& machine, const std::string& text, Effort effort) {
   if (build_of_program().empty()) return std::nullopt;
   return key_of(machine, "text", text, effort);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,12 +42,15 @@ class UnitSites {
   void are(std::vector<Site> sites);
   // As many as that, which `emit` gives.
   void are_of(std::size_t count, Emit emit);
-  std::size_t count() const { return count_; }
-  const Site& at(std::size_t site) const;
+  // Those that `emit` gives, of code that is not linked.
+  void are_found_by(Emit emit);
+  std::size_t count() const;
+  const Site& at(std::size_t site) const { return all().at(site); }
+  const std::vector<Site>& all() const;
 
  private:
   std::string symbol_;
-  std::size_t count_ = 0;
+  std::optional<std::size_t> count_ = 0;
   mutable std::mutex mutex_;  // over what follows
   mutable std::vector<Site> sites_;
   mutable Emit emit_;
@@ -59,6 +63,12 @@ class SiteTable {
     return static_cast<std::int32_t>(sites_.size()) - 1;
   }
   void add(std::shared_ptr<const UnitSites> unit) { units_.push_back({std::move(unit), 0}); }
+  // In place of what is added one by one: of code from the store, whose sites are not known yet.
+  void add_first(std::shared_ptr<const UnitSites> unit) { first_ = std::move(unit); }
+  std::size_t count_of_first() const { return first_ ? first_->count() : sites_.size(); }
+  const std::vector<Site>& first() const { return first_ ? first_->all() : sites_; }
+  // The address itself stays this process's own.
+  bool keeps_data() const { return !kept_.empty(); }
   // The number of an address of this process. Code names it by the symbol address_symbol(number), which
   // linking resolves, so that another process can use the same code.
   std::size_t add_address(const void* address) {
@@ -76,10 +86,12 @@ class SiteTable {
   // Numbers the sites of the units behind all others, in the order in which they were added. Nothing is added
   // afterwards.
   const std::vector<NumberedUnit>& number_units();
+  const std::vector<NumberedUnit>& units() const { return units_; }
   const Site& operator[](std::int32_t site) const;
 
  private:
   std::vector<Site> sites_;
+  std::shared_ptr<const UnitSites> first_;  // instead of them
   std::vector<NumberedUnit> units_;
   std::vector<const void*> addresses_;
   std::vector<std::shared_ptr<const void>> kept_;

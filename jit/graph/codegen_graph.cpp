@@ -7,22 +7,22 @@
 
 namespace relish::jit {
 
-GraphEmitter::GraphEmitter(ProgramSteps steps, Build& build, SiteTable& sites,
+GraphEmitter::GraphEmitter(ProgramSteps steps, CodeUnits& taker, SiteTable& sites,
                            std::vector<HostCall>* host_calls, std::vector<WatchedKernel>* watched)
     : steps_(std::move(steps)),
-      build_(build),
+      taker_(taker),
       sites_(sites),
       host_calls_(host_calls),
-      glue_(build.new_unit("graph", Effort::Translate)),
+      glue_(taker.new_unit("graph", Effort::Translate)),
       runtime_(*glue_->module),
-      kernels_(build, sites),
+      kernels_(taker, sites),
       watch_(watched) {}
 
 std::string GraphEmitter::finish(llvm::Function* entry) {
   entry->setLinkage(llvm::Function::ExternalLinkage);
   std::string symbol = entry->getName().str();
   kernels_.hand_in();
-  build_.add(std::move(glue_));
+  taker_.add(std::move(glue_));
   return symbol;
 }
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <memory>
 
-#include "jit/engine/engine.h"
+#include "jit/engine/code_units.h"
 #include "jit/graph/kernel_units.h"
 #include "jit/graph/watched_kernels.h"
 #include "jit/runtime/host_calls.h"
@@ -17,10 +17,10 @@ namespace relish::jit {
 
 class GraphEmitter {
  public:
-  // The units of the code go to `build`. `host_calls` receives the calls into the program; null where there
+  // The units of the code go to `taker`. `host_calls` receives the calls into the program; null where there
   // are none (a prim_func by itself). `watched` receives the calls of kernels, which then tell of their runs;
   // null: they do not.
-  GraphEmitter(ProgramSteps steps, Build& build, SiteTable& sites,
+  GraphEmitter(ProgramSteps steps, CodeUnits& taker, SiteTable& sites,
                std::vector<HostCall>* host_calls = nullptr, std::vector<WatchedKernel>* watched = nullptr);
 
   // The function, for callers that give up these leaves of its arguments, and everything that it calls.
@@ -47,7 +47,7 @@ class GraphEmitter {
   llvm::Function* new_function(const std::string& name);
 
   ProgramSteps steps_;
-  Build& build_;
+  CodeUnits& taker_;
   SiteTable& sites_;
   std::vector<HostCall>* host_calls_;
   std::unique_ptr<CodeUnit> glue_;  // of all graph functions

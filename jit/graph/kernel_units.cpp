@@ -51,7 +51,7 @@ void KernelUnits::hand_in() {
   if (unit_.empty()) return;
   auto sites = std::make_shared<UnitSites>(first_site_of(*unit_.front()));
   sites_.add(sites);
-  build_.add(std::make_shared<const KernelSource>(std::exchange(unit_, {})), std::move(sites));
+  taker_.add(std::make_shared<const KernelSource>(std::exchange(unit_, {})), std::move(sites));
   ++units_;
 }
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "jit/engine/engine.h"
+#include "jit/engine/code_units.h"
 #include "jit/engine/sites.h"
 
 namespace llvm {
@@ -18,7 +18,7 @@ namespace relish::jit {
 
 class KernelUnits {
  public:
-  KernelUnits(Build& build, SiteTable& sites) : build_(build), sites_(sites) {}
+  KernelUnits(CodeUnits& taker, SiteTable& sites) : taker_(taker), sites_(sites) {}
 
   // The kernel of a prim_func, declared in `glue`, which is the same module in all calls.
   llvm::Function* declared(const PrimFunc& function, llvm::Module& glue);
@@ -26,7 +26,7 @@ class KernelUnits {
   void hand_in();
 
  private:
-  Build& build_;
+  CodeUnits& taker_;
   SiteTable& sites_;
   std::vector<PrimFuncPtr> unit_;  // its kernels, at present
   std::int64_t size_ = 0;          // of their code

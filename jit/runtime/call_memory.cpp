@@ -12,27 +12,31 @@ std::atomic<std::uint64_t> blocks_taken{0};
 
 }  // namespace
 
+std::int64_t Scratch::used() const {
+  std::int64_t bytes = 0;
+  for (const Block& block : blocks_) bytes += block.used;
+  return bytes;
+}
+
 void* Scratch::push(std::int64_t bytes) {
   bytes = std::max<std::int64_t>(64, (bytes + 63) / 64 * 64);
   std::size_t at = current_;
-  while (at < blocks_.size()) {
-    Block& block = blocks_[at];
-    if (block.memory.byte_size() - block.used >= bytes) {
-      char* pointer = static_cast<char*>(block.memory.mutable_data()) + block.used;
-      block.used += bytes;
-      current_ = at;
-      return pointer;
-    }
-    if (block.used == 0)
-      blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(at));
-    else
-      ++at;
+  while (at < blocks_.size() && blocks_[at].free() < bytes && blocks_[at].used > 0) ++at;
+  const std::int64_t below = used();
+  most_ = std::max(most_, below + bytes);
+  if (at == blocks_.size() || blocks_[at].free() < bytes) {
+    // What is in no use from here on becomes one block of all that was ever in use above what is: pieces
+    // would each be too small for something, and more would be held than is used.
+    blocks_.resize(at);
+    const std::int64_t size = std::max<std::int64_t>(most_ - below, 16 << 10);
+    blocks_.push_back({Tensor::empty(DType::UInt8, {size})});
+    blocks_taken.fetch_add(1, std::memory_order_relaxed);
   }
-  if (current_ >= blocks_.size()) current_ = blocks_.empty() ? 0 : blocks_.size() - 1;
-  blocks_.push_back({Tensor::empty(DType::UInt8, {std::max<std::int64_t>(bytes, 16 << 10)}), bytes});
-  blocks_taken.fetch_add(1, std::memory_order_relaxed);
-  current_ = blocks_.size() - 1;
-  return blocks_.back().memory.mutable_data();
+  Block& block = blocks_[at];
+  char* pointer = static_cast<char*>(block.memory.mutable_data()) + block.used;
+  block.used += bytes;
+  current_ = at;
+  return pointer;
 }
 
 void Scratch::pop(void* pointer) {

@@ -25,9 +25,14 @@ class Scratch {
   struct Block {
     Tensor memory;
     std::int64_t used = 0;
+
+    std::int64_t free() const { return memory.byte_size() - used; }
   };
+  std::int64_t used() const;
+
   std::vector<Block> blocks_;
   std::size_t current_ = 0;
+  std::int64_t most_ = 0;  // bytes that were in use at one time
 };
 
 // Blocks that scratch stacks of this process have taken so far.

@@ -99,7 +99,7 @@ std::int32_t rt_function_value(RtContext* context, std::int32_t index, GraphCode
                                std::int64_t* out) {
   CallState& state = *context->state;
   try {
-    const HostCall& host = (*state.running.host_calls)[static_cast<std::size_t>(index)];
+    const HostCall& host = (*state.running.host_calls)[index];
     auto made = std::make_shared<CompiledFunction>();
     made->callable = host.callable;
     made->code = code;
@@ -119,7 +119,7 @@ std::int32_t rt_call_value(RtContext* context, std::int32_t index, const std::in
                            std::int64_t* out) {
   CallState& state = *context->state;
   try {
-    const HostCall& host = (*state.running.host_calls)[static_cast<std::size_t>(index)];
+    const HostCall& host = (*state.running.host_calls)[index];
     std::vector<Value> given = arguments_of(host, state, in);
     const Value callee = std::move(given[0]);
     const CompiledFunction& function = function_of(callee, host.span);

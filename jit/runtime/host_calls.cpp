@@ -8,6 +8,13 @@
 
 namespace relish::jit {
 
+const HostCall& HostCalls::operator[](std::int32_t number) const {
+  std::call_once(once_, [this] {
+    if (find_) calls_ = find_();
+  });
+  return calls_.at(static_cast<std::size_t>(number));
+}
+
 std::function<Value(std::vector<Value>)> truth_at(Span span) {
   return [span](const std::vector<Value>& args) {
     return Value(ScalarValue::of_bool(condition_of(args.at(0), span)));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <mutex>
 #include <vector>
 
 #include "ir/nodes/expr.h"
@@ -20,6 +21,22 @@ struct HostCall {
   std::function<Value(std::vector<Value>)> call;           // may throw a Failure
   std::shared_ptr<const CallableCode> callable = nullptr;  // of a function value: what it calls
   Type type = {};  // of a call of a function value: what the text says
+};
+
+// The host calls of one piece of code, by their numbers. Of code from the store they are found when the first
+// of them is made. May be asked from several threads at once.
+class HostCalls {
+ public:
+  using Find = std::function<std::vector<HostCall>()>;
+
+  void are(std::vector<HostCall> calls) { calls_ = std::move(calls); }
+  void are_found_by(Find find) { find_ = std::move(find); }
+  const HostCall& operator[](std::int32_t number) const;
+
+ private:
+  mutable std::once_flag once_;
+  mutable std::vector<HostCall> calls_;
+  Find find_;
 };
 
 // What a host call does for the condition of an if or a while, and to take a value as one of a type: a

@@ -10,10 +10,10 @@
 
 namespace relish::jit {
 
-struct HostCall;
+class HostCalls;
 
 struct RunningCode {
-  const std::vector<HostCall>* host_calls = nullptr;
+  const HostCalls* host_calls = nullptr;
   std::shared_ptr<const void> held;
   std::function<void(const RtError&, const CallState&)> fail;  // throws
 };

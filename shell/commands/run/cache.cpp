@@ -65,9 +65,10 @@ const Command command_cache{
     .examples = examples,
     .doc =
         "Code is kept in relish/objects below XDG_CACHE_HOME, or in the folder of --cache; --cache off keeps "
-        "none. An entry is found again by all that decides it: the code before LLVM optimizes it, the "
-        "processor, and this build of Relish with its LLVM. So no result depends on the cache, and a program "
-        "that ran before is not compiled again. What is damaged, of another build or user counts as nothing; "
+        "none. Kept are units of code and, of a program as a whole, how it is linked of them. An entry is found "
+        "again by all that decides it: the text and the constants, the processor, and this build of Relish "
+        "with its LLVM. So no result depends on the cache, and a program that ran before is neither compiled "
+        "nor lowered again. What is damaged, of another build or user counts as nothing; "
         "entries that were not used for long make room for new ones. In scripts `compiled` and `found` count "
         "the units of code that this process has made and taken from the cache.",
 };
