@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -26,7 +27,9 @@ void require(bool holds, const std::string& what) {
 
 // A perceptron of a classifier, batches of 64 rows; its step by `time`, and jobs of two lengths, whose
 // difference holds neither compiling nor the beginning. One after the other several times, since the machine
-// has other things to do: the least of each counts.
+// has other things to do, and is quicker in one second than in the next: of what each takes in relation to
+// its neighbours the middle counts. All begin with weights as a job has them: of others the logits lie so far
+// apart that gradients are denormal numbers, whose products take 1.5 to 4.5 times as long.
 constexpr const char* overhead_text = R"job(@I.ir_module
 class Classifier:
     @R.function
@@ -37,46 +40,45 @@ class Classifier:
 
 optimizer = arg("optimizer", "sgd(lr=0.1)")
 S = setup_trainer(Classifier.main, loss="cross_entropy", optimizer=optimizer)
-params = (zeros((784, 128)), zeros((128,)), zeros((128, 10)), zeros((10,)))
-args = ["lr=0.000001", "x=rand(seed=9)", "targets=zeros"]
-carry = []
-for i in range(len(params)):
-    args = args + [f"params.{i}=rand(seed={i})"]
-    carry = carry + [f"out.1.{i}=params.{i}"]
-for i in range(len(S.optimizer_init(params))):
-    args = args + [f"states.{i}=zeros"]
-    carry = carry + [f"out.2.{i}=states.{i}"]
-
 rows = 12800
 x = rand((rows, 784), seed=1)
 y = R.argmax(rand((rows, 10), seed=2), axis=1)
-
-start = (rand((784, 128), seed=0), rand((128,), seed=1), rand((128, 10), seed=2), rand((10,), seed=3))
+start = ((rand((784, 128), seed=0) - 0.5) * 0.1, zeros((128,)), (rand((128, 10), seed=2) - 0.5) * 0.2, zeros((10,)))
+first = S.optimizer_init(start)
+one = {"lr": 0.000001, "x": x[:64], "targets": y[:64]}
 whole = {"lr": 0.000001, "x": x, "targets": y}
 whole["order"] = R.reshape(R.argsort(rand((rows,), seed=3)), (rows // 64, 64)).astype("int64")
+carry = []
 for i in range(len(start)):
+    one[f"params.{i}"] = start[i]
     whole[f"params.{i}"] = start[i]
-first = S.optimizer_init(start)
+    carry = carry + [f"out.1.{i}=params.{i}"]
 for i in range(len(first)):
+    one[f"states.{i}"] = first[i]
     whole[f"states.{i}"] = first[i]
+    carry = carry + [f"out.2.{i}=states.{i}"]
 
 def seconds(steps):
     t = train(Classifier.main, data=(x, y), validation=(x[:64], y[:64]), loss="cross_entropy", optimizer=optimizer,
               steps=steps, metrics=["accuracy", "loss"], log_every=100, run_dir=f"job-{steps}", overwrite=True)
     return t["seconds"]
 
-step = 1e9
-epoch = 1e9
-short = 1e9
-long = 1e9
 a = seconds(200)
-for i in range(6):
-    step = min(step, time(S.train_step, arg=args, carry=carry)["median_ms"])
-    epoch = min(epoch, time(S.train_epoch, arg=whole, carry=carry)["median_ms"] / (rows // 64))
-    short = min(short, seconds(400))
-    long = min(long, seconds(2400))
-print(f"measured {step} {epoch} {(long - short) / 2000 * 1000}")
+for i in range(15):
+    step = time(S.train_step, arg=one, carry=carry, runs=300)["median_ms"]
+    epoch = time(S.train_epoch, arg=whole, carry=carry, runs=3)["median_ms"] / (rows // 64)
+    short = seconds(200)
+    print(f"measured {step} {epoch} {(seconds(1200) - short) / 1000 * 1000}")
 )job";
+
+template <class Of>
+double middle(const std::vector<std::array<double, 3>>& found, const Of& of) {
+  std::vector<double> values;
+  for (const auto& each : found) values.push_back(of(each));
+  const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), half, values.end());
+  return *half;
+}
 
 // The step that is timed alone has its batch in the caches; that of a job comes from memory, as in
 // train_epoch over the same rows: what is beyond the one is the way of the rows and the loop, what is beyond
@@ -91,21 +93,27 @@ void measure_overhead() {
     request.arguments = {"run", "job.relish", "--set", fmt::format("optimizer={}", optimizer)};
     request.limit_seconds = 300;
     const ProcessResult result = run_program(request);
-    const std::size_t at = result.output.find("measured ");
-    if (result.exit_code != 0 || at == std::string::npos) {
+    std::vector<std::array<double, 3>> found;  // ms a step: alone, in train_epoch, in train
+    std::istringstream lines(result.output);
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.starts_with("measured ")) continue;
+      std::istringstream numbers(line.substr(9));
+      numbers >> found.emplace_back()[0] >> found.back()[1] >> found.back()[2];
+    }
+    if (result.exit_code != 0 || found.empty()) {
       require(false, "overhead: " + result.error_output);
       continue;
     }
-    std::istringstream numbers(result.output.substr(at + 9));
-    double step = 0, epoch = 0, loop = 1e9;
-    numbers >> step >> epoch >> loop;
-    const auto compare = [&](std::string_view name, double alone) {
-      require(loop <= most * alone,
+    const auto compare = [&](std::string_view name, std::size_t with) {
+      const double alone = middle(found, [&](const auto& each) { return each[with]; });
+      const double loop = middle(found, [](const auto& each) { return each[2]; });
+      const double ratio = middle(found, [&](const auto& each) { return each[2] / each[with]; });
+      require(ratio <= most,
               fmt::format("overhead, {}: {} {:.4f} ms a step, in train {:.4f} ms: {:.3f} (at most {})",
-                          optimizer, name, alone, loop, loop / alone, most));
+                          optimizer, name, alone, loop, ratio, most));
     };
-    compare("train_step", step);
-    compare("train_epoch", epoch);
+    compare("train_step", 0);
+    compare("train_epoch", 1);
   }
 }
 
