@@ -13,6 +13,7 @@
 #include "loops/nest.h"
 #include "loops/primitives.h"
 #include "loops/work.h"
+#include "schedule/block_readers.h"
 #include "schedule/contraction.h"
 #include "schedule/in_rows.h"
 #include "schedule/remainders.h"
@@ -220,6 +221,15 @@ std::string text_by_places(const Stmt& nest) {
   return print(substitute(nest, {}, places));
 }
 
+// The blocks of a contraction whose result is not read element by element.
+std::optional<Stmt> blocks_alone(const Stmt& nest, RangeProver& prover, const Target& target) {
+  const Store* made = store_of(nest);
+  if (!made || split_by_remainders(nest, prover)) return std::nullopt;
+  const auto contracted = contract(nest, prover, target, true);
+  const bool parts = contracted && (contracted->few.defined() || loads_from(contracted->blocks, made->buffer));
+  return contracted && !parts ? std::optional(contracted->blocks) : std::nullopt;
+}
+
 }  // namespace
 
 bool takes_epilogue(const Stmt& nest, const Stmt& next, RangeProver& prover, ReadyContractions& known) {
@@ -301,6 +311,20 @@ std::optional<Stmt> contract_with_epilogue(const Stmt& nest, const Stmt& next, b
   return make_stmt(IfStmt{contracted->few, few, blocks}, nest->span);
 }
 
+bool takes_reader(const Stmt& nest, const Stmt& next, const Stmt& reader, const Buffer& buffer,
+                  RangeProver& prover, ReadyContractions& known) {
+  const Stmt all = next.defined() ? seq({nest, next, reader}) : seq({nest, reader});
+  const auto [answer, fresh] = known.try_emplace("windows\n" + text_by_places(all));
+  if (!fresh) return answer->second;
+  Accumulators accumulators;
+  const Target target;
+  const auto blocks = next.defined()
+                          ? contract_with_epilogue(nest, next, false, prover, target, accumulators)
+                          : blocks_alone(nest, prover, target);
+  answer->second = blocks && with_reader_in_blocks(*blocks, reader, buffer, prover, target);
+  return answer->second;
+}
+
 PrimFuncPtr with_epilogues(const PrimFuncPtr& function, const Target& target, Accumulators& accumulators) {
   const auto* sequence = function->body.as<SeqStmt>();
   if (!sequence || declares_views(*function)) return function;
@@ -319,6 +343,23 @@ PrimFuncPtr with_epilogues(const PrimFuncPtr& function, const Target& target, Ac
   };
   std::vector<Stmt> body;
   std::vector<Buffer> gone;
+  // What the statement stores to and only the next one reads.
+  const auto handed_on = [&](std::size_t i) {
+    for (const Access& access : accesses_in(sequence->body[i]))
+      if (access.store && temporary(*access.buffer) && users[access.buffer->id()] == 2 &&
+          i + 1 < sequence->body.size() && loads_from(sequence->body[i + 1], *access.buffer))
+        return *access.buffer;
+    return Buffer();
+  };
+  // The blocks with the statement behind number `last`, of those they do already, in them.
+  const auto with_reader = [&](const Stmt& blocks, std::size_t last) -> std::optional<Stmt> {
+    const Buffer handed = handed_on(last);
+    auto made = handed.defined()
+                    ? with_reader_in_blocks(blocks, sequence->body[last + 1], handed, prover, target)
+                    : std::nullopt;
+    if (made) gone.push_back(handed);
+    return made;
+  };
   for (std::size_t i = 0; i < sequence->body.size(); ++i) {
     const Stmt& nest = sequence->body[i];
     const Store* made = i + 1 < sequence->body.size() && nest.as<For>() ? store_of(nest) : nullptr;
@@ -326,10 +367,12 @@ PrimFuncPtr with_epilogues(const PrimFuncPtr& function, const Target& target, Ac
     const auto joined =
         made ? contract_with_epilogue(nest, sequence->body[i + 1], kept, prover, target, accumulators)
              : std::nullopt;
-    body.push_back(joined ? *joined : nest);
-    if (!joined) continue;
-    ++i;
-    if (!kept) gone.push_back(made->buffer);
+    if (joined && !kept) gone.push_back(made->buffer);
+    if (joined) ++i;
+    const auto blocks = joined ? joined : made && !kept ? blocks_alone(nest, prover, target) : std::nullopt;
+    const auto whole = blocks ? with_reader(*blocks, i) : std::nullopt;
+    body.push_back(whole ? *whole : joined ? *joined : nest);
+    if (whole) ++i;
   }
   if (body.size() == sequence->body.size()) return function;
   auto result = std::make_shared<PrimFunc>(*function);

@@ -28,8 +28,14 @@ using ReadyContractions = std::unordered_map<std::string, bool>;
 // whoever asks again and again.
 bool takes_epilogue(const Stmt& nest, const Stmt& next, RangeProver& prover, ReadyContractions& known);
 
-// The function with every contraction and the nest behind it so joined; results that nobody reads any more
-// are no longer allocated. The same handle when there are none.
+// Whether, on a processor that is no particular one, the contraction's blocks, with `next` behind their elements
+// where it is defined, hand `buffer` to `reader` block by block (block_readers.h).
+bool takes_reader(const Stmt& nest, const Stmt& next, const Stmt& reader, const Buffer& buffer,
+                  RangeProver& prover, ReadyContractions& known);
+
+// The function with every contraction and the nest behind it so joined, and with what takes windows of their
+// result in their blocks; results that nobody reads any more are no longer allocated. The same handle when
+// there are none.
 PrimFuncPtr with_epilogues(const PrimFuncPtr& function, const Target& target, Accumulators& accumulators);
 
 }  // namespace relish
