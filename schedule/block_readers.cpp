@@ -81,49 +81,56 @@ bool visit_in_loops(const Stmt& stmt, RangeProver& prover, const VisitAccess& vi
   return false;
 }
 
-bool accesses(const Stmt& stmt, const Buffer& buffer) {
-  RangeProver prover;
-  BodyAccesses body{prover};
-  body.visit(stmt);
-  return std::any_of(body.accesses.begin(), body.accesses.end(),
+bool makes(const Stmt& stmt, const Buffer& buffer) {
+  const std::vector<Access> accesses = accesses_in(stmt);
+  return std::any_of(accesses.begin(), accesses.end(),
                      [&](const Access& access) { return *access.buffer == buffer; });
 }
 
 // Whether the two may run in turns: neither writes what the other accesses, but for the buffer.
 bool may_run_in_turns(const Stmt& blocks, const Stmt& reader, const Buffer& buffer) {
-  RangeProver prover;
-  BodyAccesses first{prover}, second{prover};
-  first.visit(blocks);
-  second.visit(reader);
-  return std::none_of(first.accesses.begin(), first.accesses.end(), [&](const Access& a) {
-    return std::any_of(second.accesses.begin(), second.accesses.end(), [&](const Access& b) {
+  const std::vector<Access> first = accesses_in(blocks), second = accesses_in(reader);
+  return std::none_of(first.begin(), first.end(), [&](const Access& a) {
+    return std::any_of(second.begin(), second.end(), [&](const Access& b) {
       return *a.buffer == *b.buffer && (a.store || b.store) && !(*a.buffer == buffer);
     });
   });
 }
 
 // By how many elements an index moves with the loop when what is added to that is less: the index of chunks
-// of so many. 0 when it is none. `by`: the variable by which alone the index depends on the loop.
+// of so many. 0 when it is none. `by`: the variable by which alone an index of chunks depends on the loop.
 std::int64_t chunk_of(const Scalar& index, const ScalarVar& loop, const ScalarVar& by, RangeProver& prover) {
-  std::vector<ScalarVar> vars;
-  collect_vars(index, vars);
-  if (index.dtype() != loop.dtype() || std::any_of(vars.begin(), vars.end(), [&](const ScalarVar& var) {
-        return !(var == by) && prover.depends_on(use(var), loop);
-      }))
-    return 0;
+  if (index.dtype() != loop.dtype()) return 0;
   const auto stride = prover.stride(index, loop);
   const std::int64_t chunk = stride ? stride->constant().value_or(0) : 0;
   if (chunk < 1) return 0;
+  std::vector<ScalarVar> vars;
+  collect_vars(index, vars);
+  const bool alone = std::none_of(vars.begin(), vars.end(), [&](const ScalarVar& var) {
+    return !(var == by) && prover.depends_on(use(var), loop);
+  });
   const Scalar size = int_literal(loop.dtype(), chunk);
-  return prover.in_range(index - size * use(loop), size) ? chunk : 0;
+  return (chunk == 1 || alone) && prover.in_range(index - size * use(loop), size) ? chunk : 0;
 }
 
 // The loops of a reader and the block that they drive, each by one axis.
 struct Reader {
-  std::vector<Stmt> loops;  // outermost first
+  std::vector<IterVar> rounds;  // of the blocks' loops around it
+  std::vector<Stmt> loops;      // outermost first
   Stmt block;
 
   Stmt statement() const {
+    const Stmt nest = in_loops();
+    if (rounds.empty()) return nest;
+    BlockStmt taken;
+    taken.name = "windows";
+    taken.iters = rounds;
+    taken.body = nest;
+    return make_stmt(std::move(taken), block->span);
+  }
+
+ private:
+  Stmt in_loops() const {
     Stmt result = block;
     for (std::size_t i = loops.size(); i-- > 0;) {
       For loop = *loops[i].as<For>();
@@ -166,15 +173,15 @@ struct Parting {
   std::int64_t window = 1;  // elements of the dimension that belong to one iteration of that
 };
 
-// By dimension, the chunk of it that an iteration of the loop stores; 0 for none.
-std::vector<std::int64_t> stored_chunks(const For& loop, const Buffer& buffer, RangeProver& prover) {
+// By dimension, the chunk of it to which an iteration of the loop keeps; 0 for none.
+std::vector<std::int64_t> made_chunks(const For& loop, const Buffer& buffer, RangeProver& prover) {
   std::vector<std::int64_t> chunks(buffer.shape().size(), -1);
   prover.enter_loop(loop.var, loop.begin, loop.extent);
   const bool known = visit_in_loops(
-      loop.body, prover, [&](const Buffer& each, const std::vector<Scalar>& indices, bool store) {
+      loop.body, prover, [&](const Buffer& each, const std::vector<Scalar>& indices, bool) {
         if (!(each == buffer)) return;
         for (std::size_t d = 0; d < chunks.size(); ++d) {
-          const std::int64_t chunk = store ? chunk_of(indices[d], loop.var, loop.var, prover) : 0;
+          const std::int64_t chunk = chunk_of(indices[d], loop.var, loop.var, prover);
           chunks[d] = chunks[d] == -1 || chunks[d] == chunk ? chunk : 0;
         }
       });
@@ -213,9 +220,10 @@ std::vector<std::int64_t> read_chunks(const Reader& reader, std::size_t position
         for (std::size_t d = 0; d < indices.size(); ++d)
           apart[d] = apart[d] && prover.same(indices[d], use(loop.var));
       });
+  // Not by the last one: that loop runs along memory.
   const bool apart = std::all_of(stored.begin(), stored.end(), [&](std::uint64_t id) {
     const std::vector<bool>& by = places.at(id);
-    return own.contains(id) || std::find(by.begin(), by.end(), true) != by.end();
+    return own.contains(id) || (!by.empty() && std::find(by.begin(), by.end() - 1, true) != by.end() - 1);
   });
   for (std::int64_t& window : windows)
     if (!known || !apart || window == -1) window = 0;
@@ -232,7 +240,7 @@ bool covers(const Scalar& rounds, std::int64_t in_chunk, const Scalar& iteration
 std::optional<Parting> parting_of(const For& loop, const Reader& reader, const Buffer& buffer,
                                   RangeProver& prover) {
   if (loop.begin.as_int() != 0 || loop.step.defined()) return std::nullopt;
-  const std::vector<std::int64_t> chunks = stored_chunks(loop, buffer, prover);
+  const std::vector<std::int64_t> chunks = made_chunks(loop, buffer, prover);
   if (std::all_of(chunks.begin(), chunks.end(), [](std::int64_t chunk) { return chunk == 0; }))
     return std::nullopt;
   const BlockStmt& block = *reader.block.as<BlockStmt>();
@@ -293,7 +301,12 @@ Stmt without_regions(const Stmt& stmt) {
 Stmt making(const For& loop, const Buffer& buffer, const Buffer& part, const Parting& parting) {
   const ScalarMap first{{loop.var.id(), int_literal(loop.var.dtype(), 0)}};
   return without_regions(rewrite(
-      loop.body, [](const Scalar&) { return std::nullopt; },
+      loop.body,
+      [&](const Scalar& scalar) -> std::optional<Scalar> {
+        const auto* loaded = scalar.as<Load>();
+        if (!loaded || !(*loaded->buffer == buffer)) return std::nullopt;
+        return load(part, in_part(loaded->indices, parting, first), scalar.span());
+      },
       [&](const Stmt& stmt) -> std::optional<Stmt> {
         const auto* store = stmt.as<Store>();
         if (!store || !(store->buffer == buffer)) return std::nullopt;
@@ -313,7 +326,9 @@ Reader taking(const Reader& reader, const For& blocks, const Buffer& buffer, con
     return iter.binding.as_var() == std::optional(loop.var);
   });
   const std::int64_t in_chunk = parting.chunk / parting.window;
-  const Scalar round = use(blocks.var), size = int_literal(loop.var.dtype(), in_chunk);
+  result.rounds.push_back({ScalarVar("v_" + blocks.var.name(), blocks.var.dtype(), blocks.var.span()),
+                           IterKind::Spatial, blocks.begin, blocks.extent, use(blocks.var)});
+  const Scalar round = use(result.rounds.back().var), size = int_literal(loop.var.dtype(), in_chunk);
   const ScalarVar axis = at->var, inside(axis.name(), axis.dtype(), axis.span());
   // Loads of the part have the place in the chunk for an index, all else that among all.
   Scalar in_part_of = int_literal(axis.dtype(), 0), among_all = round;
@@ -365,7 +380,7 @@ class ReaderInBlocks {
       std::vector<Stmt> body = sequence->body;
       std::vector<std::size_t> makers;
       for (std::size_t i = 0; i < body.size(); ++i)
-        if (accesses(body[i], buffer)) makers.push_back(i);
+        if (makes(body[i], buffer)) makers.push_back(i);
       const auto made =
           makers.size() == 1 ? inside(body[makers.front()], reader, buffer) : std::optional<Stmt>();
       if (!made) return std::nullopt;

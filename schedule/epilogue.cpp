@@ -13,7 +13,6 @@
 #include "loops/nest.h"
 #include "loops/primitives.h"
 #include "loops/work.h"
-#include "schedule/block_readers.h"
 #include "schedule/contraction.h"
 #include "schedule/in_rows.h"
 #include "schedule/remainders.h"
@@ -65,19 +64,6 @@ std::optional<Follower> follower_of(const Stmt& stmt) {
 const Store* store_of(const Stmt& nest) {
   const auto found = perfect_nest(nest);
   return found ? found->store : nullptr;
-}
-
-std::vector<Access> accesses_in(const Stmt& stmt) {
-  RangeProver prover;
-  BodyAccesses body{prover};
-  body.visit(stmt);
-  return std::move(body.accesses);
-}
-
-bool loads_from(const Stmt& stmt, const Buffer& buffer) {
-  const std::vector<Access> accesses = accesses_in(stmt);
-  return std::any_of(accesses.begin(), accesses.end(),
-                     [&](const Access& access) { return !access.store && *access.buffer == buffer; });
 }
 
 // The dimension of the result that each loop of the follower runs over. None when it does not take every
@@ -209,8 +195,8 @@ const Load* asked_for(const Stmt& stmt, const Buffer& result) {
   return place && *place->buffer == result ? place : nullptr;
 }
 
-// The text of the nest, in which buffers have their places for names: those of calls of one prim_func read
-// alike.
+}  // namespace
+
 std::string text_by_places(const Stmt& nest) {
   BufferMap places;
   for (const Access& access : accesses_in(nest)) {
@@ -220,17 +206,6 @@ std::string text_by_places(const Stmt& nest) {
   }
   return print(substitute(nest, {}, places));
 }
-
-// The blocks of a contraction whose result is not read element by element.
-std::optional<Stmt> blocks_alone(const Stmt& nest, RangeProver& prover, const Target& target) {
-  const Store* made = store_of(nest);
-  if (!made || split_by_remainders(nest, prover)) return std::nullopt;
-  const auto contracted = contract(nest, prover, target, true);
-  const bool parts = contracted && (contracted->few.defined() || loads_from(contracted->blocks, made->buffer));
-  return contracted && !parts ? std::optional(contracted->blocks) : std::nullopt;
-}
-
-}  // namespace
 
 bool takes_epilogue(const Stmt& nest, const Stmt& next, RangeProver& prover, ReadyContractions& known) {
   const auto joint = joint_of(nest, next, prover);
@@ -309,78 +284,6 @@ std::optional<Stmt> contract_with_epilogue(const Stmt& nest, const Stmt& next, b
     few = make_stmt(std::move(block), nest->span);
   }
   return make_stmt(IfStmt{contracted->few, few, blocks}, nest->span);
-}
-
-bool takes_reader(const Stmt& nest, const Stmt& next, const Stmt& reader, const Buffer& buffer,
-                  RangeProver& prover, ReadyContractions& known) {
-  const Stmt all = next.defined() ? seq({nest, next, reader}) : seq({nest, reader});
-  const auto [answer, fresh] = known.try_emplace("windows\n" + text_by_places(all));
-  if (!fresh) return answer->second;
-  Accumulators accumulators;
-  const Target target;
-  const auto blocks = next.defined()
-                          ? contract_with_epilogue(nest, next, false, prover, target, accumulators)
-                          : blocks_alone(nest, prover, target);
-  answer->second = blocks && with_reader_in_blocks(*blocks, reader, buffer, prover, target);
-  return answer->second;
-}
-
-PrimFuncPtr with_epilogues(const PrimFuncPtr& function, const Target& target, Accumulators& accumulators) {
-  const auto* sequence = function->body.as<SeqStmt>();
-  if (!sequence || declares_views(*function)) return function;
-  RangeProver prover;
-  assume_sizes(*function, prover);
-  // How many of the statements access each buffer.
-  std::unordered_map<std::uint64_t, int> users;
-  for (const Stmt& child : sequence->body) {
-    std::unordered_map<std::uint64_t, bool> here;
-    for (const Access& access : accesses_in(child)) here.emplace(access.buffer->id(), true);
-    for (const auto& each : here) ++users[each.first];
-  }
-  const auto temporary = [&](const Buffer& buffer) {
-    return std::find(function->allocations.begin(), function->allocations.end(), buffer) !=
-           function->allocations.end();
-  };
-  std::vector<Stmt> body;
-  std::vector<Buffer> gone;
-  // What the statement stores to and only the next one reads.
-  const auto handed_on = [&](std::size_t i) {
-    for (const Access& access : accesses_in(sequence->body[i]))
-      if (access.store && temporary(*access.buffer) && users[access.buffer->id()] == 2 &&
-          i + 1 < sequence->body.size() && loads_from(sequence->body[i + 1], *access.buffer))
-        return *access.buffer;
-    return Buffer();
-  };
-  // The blocks with the statement behind number `last`, of those they do already, in them.
-  const auto with_reader = [&](const Stmt& blocks, std::size_t last) -> std::optional<Stmt> {
-    const Buffer handed = handed_on(last);
-    auto made = handed.defined()
-                    ? with_reader_in_blocks(blocks, sequence->body[last + 1], handed, prover, target)
-                    : std::nullopt;
-    if (made) gone.push_back(handed);
-    return made;
-  };
-  for (std::size_t i = 0; i < sequence->body.size(); ++i) {
-    const Stmt& nest = sequence->body[i];
-    const Store* made = i + 1 < sequence->body.size() && nest.as<For>() ? store_of(nest) : nullptr;
-    const bool kept = made && (!temporary(made->buffer) || users[made->buffer.id()] > 2);
-    const auto joined =
-        made ? contract_with_epilogue(nest, sequence->body[i + 1], kept, prover, target, accumulators)
-             : std::nullopt;
-    if (joined && !kept) gone.push_back(made->buffer);
-    if (joined) ++i;
-    const auto blocks = joined ? joined : made && !kept ? blocks_alone(nest, prover, target) : std::nullopt;
-    const auto whole = blocks ? with_reader(*blocks, i) : std::nullopt;
-    body.push_back(whole ? *whole : joined ? *joined : nest);
-    if (whole) ++i;
-  }
-  if (body.size() == sequence->body.size()) return function;
-  auto result = std::make_shared<PrimFunc>(*function);
-  result->body = seq(std::move(body), function->body->span);
-  std::erase_if(result->allocations, [&](const Buffer& buffer) {
-    return std::find(gone.begin(), gone.end(), buffer) != gone.end();
-  });
-  return result;
 }
 
 }  // namespace relish

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "schedule/followers.h"
 #include "schedule/stage_sums.h"
 
 namespace relish {
