@@ -22,6 +22,7 @@
 
 #include "ir/rewriting/rewrite.h"
 #include "loops/accesses.h"
+#include "schedule/window_copies.h"
 
 namespace relish {
 namespace {
@@ -278,7 +279,7 @@ std::vector<Scalar> in_part(std::vector<Scalar> indices, const Parting& parting,
   if (parting.chunk == 1)
     indices.erase(at);
   else
-    *at = substitute(*at, first);
+    *at = without_zeros(substitute(*at, first));
   return indices;
 }
 
@@ -338,8 +339,8 @@ Reader taking(const Reader& reader, const For& blocks, const Buffer& buffer, con
   } else {
     in_part_of = use(inside);
     among_all = round * size + use(inside);
-    const auto all = loop.extent.as_int();
-    loop.extent = all && *all % in_chunk == 0 ? size : min(size, loop.extent - round * size);
+    // The last chunk may have fewer windows, or none.
+    loop.extent = prove_equal(blocks.extent * size, loop.extent) ? size : min(size, loop.extent - round * size);
     at->var = inside;
     at->extent = size;
     result.loops[parting.loop] = make_stmt(std::move(loop), taken->span, taken->comments);
@@ -417,7 +418,9 @@ class ReaderInBlocks {
       made = inside(body, rest, part);
       prover_.leave_loop();
     }
-    if (!made && (!bytes || *bytes > target_.private_cache_bytes / 2)) return std::nullopt;
+    // A loop of one iteration parts nothing.
+    const bool parts = loop.extent.as_int() != 1 && bytes && *bytes <= target_.private_cache_bytes / 2;
+    if (!made && !parts) return std::nullopt;
     if (made) {
       loop.body = *made;
     } else {
