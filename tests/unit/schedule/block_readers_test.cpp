@@ -150,6 +150,16 @@ TEST_CASE("windows of blocks: chunks of rows, the last one shorter") {
     CHECK(part_of(schedule(*module_of(fewer), wide)).empty() == (windows == 15));
     check_bits(fewer);
   }
+  // Of chunks of 5 rows every other one begins inside of a window.
+  const Convolved odd{.items = 1,
+                      .channels = 8,
+                      .filters = 24,
+                      .height = 50,
+                      .width = 40,
+                      .pooled_height = 20,
+                      .pooled_width = 20};
+  CHECK(part_of(schedule(*module_of(odd), wide)).empty());
+  check_bits(odd);
   // Windows that overlap reach into the next chunk; so do those of two rows that begin one row later.
   Convolved over = c;
   over.window = 3;
