@@ -10,8 +10,8 @@
 //     for c, x: part[c, x] = ...
 //     for c, y, k: C[i, c, y] = f(C[i, c, y], part[c, y * 2 + k])
 //
-// Of chunks of rows, B[i, c, r * 8 + x] for x below 8, it is the one over r as well: windows of two rows that are
-// two rows apart lie in one chunk each.
+// Of chunks of rows, B[i, c, r * 8 + x] for x below 8, it is the one over r as well: windows of two rows that
+// are two rows apart lie in one chunk each.
 #include "schedule/block_readers.h"
 
 #include <algorithm>
@@ -178,8 +178,8 @@ struct Parting {
 std::vector<std::int64_t> made_chunks(const For& loop, const Buffer& buffer, RangeProver& prover) {
   std::vector<std::int64_t> chunks(buffer.shape().size(), -1);
   prover.enter_loop(loop.var, loop.begin, loop.extent);
-  const bool known = visit_in_loops(
-      loop.body, prover, [&](const Buffer& each, const std::vector<Scalar>& indices, bool) {
+  const bool known =
+      visit_in_loops(loop.body, prover, [&](const Buffer& each, const std::vector<Scalar>& indices, bool) {
         if (!(each == buffer)) return;
         for (std::size_t d = 0; d < chunks.size(); ++d) {
           const std::int64_t chunk = chunk_of(indices[d], loop.var, loop.var, prover);
@@ -193,7 +193,8 @@ std::vector<std::int64_t> made_chunks(const For& loop, const Buffer& buffer, Ran
 }
 
 // By dimension, how many elements of it belong to one iteration of that loop of the reader, where no other
-// iteration reads them; 0 for none. All 0 when its iterations may not run apart. `axis`: the block's variable.
+// iteration reads them; 0 for none. All 0 when its iterations may not run apart. `axis`: the block's
+// variable.
 std::vector<std::int64_t> read_chunks(const Reader& reader, std::size_t position, const ScalarVar& axis,
                                       const Buffer& buffer, RangeProver& prover) {
   const For& loop = *reader.loops[position].as<For>();
@@ -256,7 +257,8 @@ std::optional<Parting> parting_of(const For& loop, const Reader& reader, const B
     const std::vector<std::int64_t> windows = read_chunks(reader, i, axis->var, buffer, prover);
     for (std::size_t d = 0; d < chunks.size(); ++d) {
       if (chunks[d] == 0 || windows[d] == 0 || chunks[d] % windows[d] != 0) continue;
-      if (covers(loop.extent, chunks[d] / windows[d], taken.extent)) return Parting{d, chunks[d], i, windows[d]};
+      if (covers(loop.extent, chunks[d] / windows[d], taken.extent))
+        return Parting{d, chunks[d], i, windows[d]};
     }
   }
   return std::nullopt;
@@ -340,7 +342,8 @@ Reader taking(const Reader& reader, const For& blocks, const Buffer& buffer, con
     in_part_of = use(inside);
     among_all = round * size + use(inside);
     // The last chunk may have fewer windows, or none.
-    loop.extent = prove_equal(blocks.extent * size, loop.extent) ? size : min(size, loop.extent - round * size);
+    loop.extent =
+        prove_equal(blocks.extent * size, loop.extent) ? size : min(size, loop.extent - round * size);
     at->var = inside;
     at->extent = size;
     result.loops[parting.loop] = make_stmt(std::move(loop), taken->span, taken->comments);

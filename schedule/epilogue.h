@@ -23,7 +23,8 @@ std::optional<Stmt> contract_with_epilogue(const Stmt& nest, const Stmt& next, b
 // Whether contractions have their elements ready for what follows, by their text: the blocks of one are
 // written to find that out, and the same one is asked about with each call that may follow it.
 using ReadyContractions = std::unordered_map<std::string, bool>;
-// The text of a nest, in which buffers have their places for names: those of calls of one prim_func read alike.
+// The text of a nest, in which buffers have their places for names: those of calls of one prim_func read
+// alike.
 std::string text_by_places(const Stmt& nest);
 
 // Whether contract_with_epilogue gives blocks, on a processor that is no particular one. `known` belongs to

@@ -39,12 +39,13 @@ std::optional<Stmt> contract_with_reader(const Chain& chain, RangeProver& prover
   const auto contracted = contract(chain.nest, prover, target, true);
   if (!contracted) return std::nullopt;
   if (contracted->along_sums) {
-    const auto laid = as_sums_lie({chain.nest, chain.next, chain.reader, chain.handed}, *contracted->along_sums);
+    const auto laid =
+        as_sums_lie({chain.nest, chain.next, chain.reader, chain.handed}, *contracted->along_sums);
     const auto blocks =
         laid ? blocks_of({laid->nest, laid->next, laid->reader, laid->handed}, prover, target, accumulators)
              : std::nullopt;
-    auto made = blocks ? with_reader_in_blocks(*blocks, laid->reader, laid->handed, prover, target)
-                       : std::nullopt;
+    auto made =
+        blocks ? with_reader_in_blocks(*blocks, laid->reader, laid->handed, prover, target) : std::nullopt;
     if (made && laid->copy.defined())
       made = with_reader_in_blocks(*made, laid->copy, laid->taken, prover, target);
     if (made) return made;
@@ -113,8 +114,8 @@ class Joiner {
         body.push_back(*all);
         return 3;
       }
-    if (const auto both = contract_with_epilogue(nest, nests_[position + 1], kept, prover_, target_,
-                                                 accumulators_)) {
+    if (const auto both =
+            contract_with_epilogue(nest, nests_[position + 1], kept, prover_, target_, accumulators_)) {
       if (!kept) gone_.push_back(result);
       body.push_back(*both);
       return 2;
@@ -148,7 +149,8 @@ bool takes_reader(const Stmt& nest, const Stmt& next, const Stmt& reader, const 
   if (!fresh) return answer->second;
   Accumulators accumulators;
   const Target target;
-  answer->second = contract_with_reader({nest, next, reader, buffer}, prover, target, accumulators).has_value();
+  answer->second =
+      contract_with_reader({nest, next, reader, buffer}, prover, target, accumulators).has_value();
   return answer->second;
 }
 

@@ -14,8 +14,8 @@ namespace relish {
 bool takes_reader(const Stmt& nest, const Stmt& next, const Stmt& reader, const Buffer& buffer,
                   RangeProver& prover, ReadyContractions& known);
 
-// The function with every contraction and what follows it so joined; results that nobody reads any more are no
-// longer allocated. The same handle when there are none.
+// The function with every contraction and what follows it so joined; results that nobody reads any more are
+// no longer allocated. The same handle when there are none.
 PrimFuncPtr with_followers(const PrimFuncPtr& function, const Target& target, Accumulators& accumulators);
 
 }  // namespace relish

@@ -46,8 +46,8 @@ Buffer handed_on(const std::vector<RowGroup>& groups, std::size_t maker, const B
   return {};
 }
 
-// What the schedule hands from a contraction, or what follows that on its tiles, to windows of it in the group,
-// block by block.
+// What the schedule hands from a contraction, or what follows that on its tiles, to windows of it in the
+// group, block by block.
 Buffer handed_in_blocks(const std::vector<RowGroup>& groups, const std::vector<Stmt>& statements,
                         std::size_t group, bool behind_epilogue, const BufferIds& unseen,
                         ReadyContractions& known) {
@@ -63,7 +63,7 @@ Buffer handed_in_blocks(const std::vector<RowGroup>& groups, const std::vector<S
   for (const ScalarVar& size : sizes) prover.assume_dimension(size);
   const Stmt between = behind_epilogue ? statements[group - 1] : Stmt();
   return takes_reader(statements[first], between, statements[group], handed, prover, known) ? handed
-                                                                                           : Buffer();
+                                                                                            : Buffer();
 }
 
 }  // namespace
@@ -87,9 +87,9 @@ FusedBody fuse_stages(std::vector<Stage> stages, const std::vector<Buffer>& temp
   bool behind_epilogue = false;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const bool epilogue = g > 0 && is_epilogue(groups[g - 1], groups[g], known);
-    const Buffer handed =
-        g == 0 || epilogue ? Buffer()
-                           : handed_in_blocks(groups, statements, g, behind_epilogue, unseen, known);
+    const Buffer handed = g == 0 || epilogue
+                              ? Buffer()
+                              : handed_in_blocks(groups, statements, g, behind_epilogue, unseen, known);
     if (epilogue)
       fused.on_tiles.insert(groups[g - 1].stages.front().values.front().target.id());
     else if (handed.defined())

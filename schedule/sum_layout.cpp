@@ -25,9 +25,10 @@ struct Laid {
 };
 
 Laid laid(const Buffer& buffer, std::size_t dimension) {
-  return {buffer,
-          Buffer(buffer.name(), buffer.dtype(), moved_last(buffer.shape(), dimension), "global", buffer.span()),
-          dimension};
+  return {
+      buffer,
+      Buffer(buffer.name(), buffer.dtype(), moved_last(buffer.shape(), dimension), "global", buffer.span()),
+      dimension};
 }
 
 Stmt in_terms_of(const Stmt& stmt, const Laid& buffer) {
@@ -100,7 +101,8 @@ Stmt copy_from(const Laid& buffer, Span span) {
     const std::string name = "i" + std::to_string(d);
     loops.emplace_back(name, extent.dtype(), span);
     const ScalarVar axis("v_" + name, extent.dtype(), span);
-    block.iters.push_back({axis, IterKind::Spatial, int_literal(extent.dtype(), 0), extent, use(loops.back())});
+    block.iters.push_back(
+        {axis, IterKind::Spatial, int_literal(extent.dtype(), 0), extent, use(loops.back())});
     place.push_back(use(axis));
   }
   block.body = make_stmt(
@@ -108,7 +110,8 @@ Stmt copy_from(const Laid& buffer, Span span) {
   Stmt result = make_stmt(std::move(block), span);
   for (std::size_t d = loops.size(); d-- > 0;) {
     const Scalar& extent = buffer.before.shape()[d];
-    result = make_stmt(For{loops[d], int_literal(extent.dtype(), 0), extent, LoopKind::Serial, result, {}}, span);
+    result =
+        make_stmt(For{loops[d], int_literal(extent.dtype(), 0), extent, LoopKind::Serial, result, {}}, span);
   }
   return result;
 }
