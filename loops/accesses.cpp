@@ -92,6 +92,19 @@ void BodyAccesses::visit(const Stmt& stmt) {
   }
 }
 
+std::vector<Access> accesses_in(const Stmt& stmt) {
+  RangeProver prover;
+  BodyAccesses body{prover};
+  body.visit(stmt);
+  return std::move(body.accesses);
+}
+
+bool loads_from(const Stmt& stmt, const Buffer& buffer) {
+  const std::vector<Access> accesses = accesses_in(stmt);
+  return std::any_of(accesses.begin(), accesses.end(),
+                     [&](const Access& access) { return !access.store && *access.buffer == buffer; });
+}
+
 bool same_indices(const std::vector<Scalar>& a, const std::vector<Scalar>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), structurally_equal);
 }

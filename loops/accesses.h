@@ -42,4 +42,8 @@ struct BodyAccesses {
   }
 };
 
+// All accesses in the statement, in order.
+std::vector<Access> accesses_in(const Stmt& stmt);
+bool loads_from(const Stmt& stmt, const Buffer& buffer);
+
 }  // namespace relish

@@ -200,6 +200,15 @@ std::optional<Contraction> with_items_last(const Contraction& contraction,
   return result.windows.size() == result.columns.size() ? std::optional(std::move(result)) : std::nullopt;
 }
 
+std::optional<std::size_t> along_sums(const Contraction& contraction, const Target& target) {
+  if (contraction.columns.size() != 1 || !turns_sums(contraction, shapes_of(contraction, target)))
+    return std::nullopt;
+  const std::vector<Scalar>& place = contraction.nest->store->indices;
+  for (std::size_t d = 0; d < place.size(); ++d)
+    if (place[d].as_var() == std::optional(contraction.columns.front()->var)) return d;
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Contracted> contract(const Stmt& stmt, RangeProver& prover, const Target& target,
@@ -285,8 +294,8 @@ std::optional<Contracted> contract(const Stmt& stmt, RangeProver& prover, const 
   else if (Contraction turned = exchanged(contraction, prover);
            takes_less_exchanged(contraction, turned, target))
     contraction = std::move(turned);
-  if (const auto open = open_contraction(contraction, target)) return Contracted{*open, {}};
-  Contracted result{blocks_of(contraction, target), {}};
+  if (const auto open = open_contraction(contraction, target)) return Contracted{*open, {}, {}};
+  Contracted result{blocks_of(contraction, target), {}, along_sums(contraction, target)};
   if (const auto& extent = groups->left.front()->loop->extent; groups->left.size() == 1 && !extent.as_int())
     result.few = extent < int_literal(extent.dtype(), few_rows);
   return result;

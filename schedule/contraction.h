@@ -16,6 +16,9 @@ struct Contracted {
   // Of rows whose number only the run knows: when it holds they are so few that the nest does better without
   // panels. Undefined: never.
   Scalar few;
+  // Where the blocks turn their sums on the way to the result: the dimension of the result along which sums
+  // lie in memory.
+  std::optional<std::size_t> along_sums;
 };
 
 // The nest in blocks that fit the caches. A block copies its parts of both factors into panels (which takes

@@ -119,12 +119,12 @@ Stmt stored_tile(const ContractionScope& scope, const Buffer& sums, bool of_tile
       stored_at(scope, in_rows, in_columns, sum));
 }
 
-// Sums of a left factor by windows are turned first, so that what stores them runs along its rows.
+// Sums whose rows run along the result are turned first, so that what stores them does, too.
 Stmt stored(ContractionScope& scope, const Buffer& sums) {
   BlockPlaces row = scope.places(scope.shapes.rows, scope.row_round),
               column = scope.places(scope.shapes.columns, scope.column_round);
   if (scope.contraction.items_last) return stored_by_items(scope, sums, row, column);
-  const bool turns = scope.shapes.left_in_windows();
+  const bool turns = turns_sums(scope.contraction, scope.shapes);
   const Store& store = *scope.contraction.nest->store;
   const Scalar there = load(store.buffer, store.indices);
   const std::size_t apart = (turns ? row : column).loops.size();

@@ -479,6 +479,11 @@ bool moves_along(const Scalar& factor, const Axis* axis) {
                      [&](const ScalarVar& var) { return var == axis->var || var == axis->loop->var; });
 }
 
+bool turns_sums(const Contraction& contraction, const ContractionShapes& shapes) {
+  const std::vector<Scalar>& place = contraction.nest->store->indices;
+  return shapes.left_in_windows() && !is_axis(place.back(), contraction.columns.back());
+}
+
 ContractionShapes shapes_of(const Contraction& contraction, const Target& target) {
   const auto bytes = static_cast<std::int64_t>(size_of(contraction.nest->store->buffer.dtype()));
   const std::int64_t lanes = target.vector_bytes / bytes;

@@ -88,6 +88,10 @@ inline bool runs_by_rows(const Contraction& contraction) {
   return moves_along(contraction.left, contraction.summed.back());
 }
 
+// Whether sums are turned on their way to the result: blocks have as columns what does not run along its
+// memory.
+bool turns_sums(const Contraction& contraction, const ContractionShapes& shapes);
+
 // By extents and the target alone.
 ContractionShapes shapes_of(const Contraction& contraction, const Target& target);
 

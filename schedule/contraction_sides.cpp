@@ -91,7 +91,7 @@ double time_of(const Sides& sides, const Target& target) {
                       shapes.stores_tiles ? extent_of(shapes.columns.cut) : 0};
   const double block = tile_cost(task, shapes.tile, shapes.rows_in_tiles(), target);
   double time = sides.row_blocks() * sides.column_blocks() * sides.terms() * block;
-  if (shapes.left_in_windows())
+  if (turns_sums(sides.contraction, shapes))
     time += turn * extents_of(sides.contraction.rows) * extents_of(sides.contraction.columns);
   return time + sides.left() + sides.right();
 }

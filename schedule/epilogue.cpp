@@ -66,19 +66,6 @@ const Store* store_of(const Stmt& nest) {
   return found ? found->store : nullptr;
 }
 
-std::vector<Access> accesses_in(const Stmt& stmt) {
-  RangeProver prover;
-  BodyAccesses body{prover};
-  body.visit(stmt);
-  return std::move(body.accesses);
-}
-
-bool loads_from(const Stmt& stmt, const Buffer& buffer) {
-  const std::vector<Access> accesses = accesses_in(stmt);
-  return std::any_of(accesses.begin(), accesses.end(),
-                     [&](const Access& access) { return !access.store && *access.buffer == buffer; });
-}
-
 // The dimension of the result that each loop of the follower runs over. None when it does not take every
 // element just once, by its own place.
 std::optional<std::vector<std::size_t>> dimensions_of(const Follower& next, const Buffer& result) {
@@ -208,8 +195,8 @@ const Load* asked_for(const Stmt& stmt, const Buffer& result) {
   return place && *place->buffer == result ? place : nullptr;
 }
 
-// The text of the nest, in which buffers have their places for names: those of calls of one prim_func read
-// alike.
+}  // namespace
+
 std::string text_by_places(const Stmt& nest) {
   BufferMap places;
   for (const Access& access : accesses_in(nest)) {
@@ -219,8 +206,6 @@ std::string text_by_places(const Stmt& nest) {
   }
   return print(substitute(nest, {}, places));
 }
-
-}  // namespace
 
 bool takes_epilogue(const Stmt& nest, const Stmt& next, RangeProver& prover, ReadyContractions& known) {
   const auto joint = joint_of(nest, next, prover);
@@ -299,45 +284,6 @@ std::optional<Stmt> contract_with_epilogue(const Stmt& nest, const Stmt& next, b
     few = make_stmt(std::move(block), nest->span);
   }
   return make_stmt(IfStmt{contracted->few, few, blocks}, nest->span);
-}
-
-PrimFuncPtr with_epilogues(const PrimFuncPtr& function, const Target& target, Accumulators& accumulators) {
-  const auto* sequence = function->body.as<SeqStmt>();
-  if (!sequence || declares_views(*function)) return function;
-  RangeProver prover;
-  assume_sizes(*function, prover);
-  // How many of the statements access each buffer.
-  std::unordered_map<std::uint64_t, int> users;
-  for (const Stmt& child : sequence->body) {
-    std::unordered_map<std::uint64_t, bool> here;
-    for (const Access& access : accesses_in(child)) here.emplace(access.buffer->id(), true);
-    for (const auto& each : here) ++users[each.first];
-  }
-  const auto temporary = [&](const Buffer& buffer) {
-    return std::find(function->allocations.begin(), function->allocations.end(), buffer) !=
-           function->allocations.end();
-  };
-  std::vector<Stmt> body;
-  std::vector<Buffer> gone;
-  for (std::size_t i = 0; i < sequence->body.size(); ++i) {
-    const Stmt& nest = sequence->body[i];
-    const Store* made = i + 1 < sequence->body.size() && nest.as<For>() ? store_of(nest) : nullptr;
-    const bool kept = made && (!temporary(made->buffer) || users[made->buffer.id()] > 2);
-    const auto joined =
-        made ? contract_with_epilogue(nest, sequence->body[i + 1], kept, prover, target, accumulators)
-             : std::nullopt;
-    body.push_back(joined ? *joined : nest);
-    if (!joined) continue;
-    ++i;
-    if (!kept) gone.push_back(made->buffer);
-  }
-  if (body.size() == sequence->body.size()) return function;
-  auto result = std::make_shared<PrimFunc>(*function);
-  result->body = seq(std::move(body), function->body->span);
-  std::erase_if(result->allocations, [&](const Buffer& buffer) {
-    return std::find(gone.begin(), gone.end(), buffer) != gone.end();
-  });
-  return result;
 }
 
 }  // namespace relish

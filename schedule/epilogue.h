@@ -23,13 +23,12 @@ std::optional<Stmt> contract_with_epilogue(const Stmt& nest, const Stmt& next, b
 // Whether contractions have their elements ready for what follows, by their text: the blocks of one are
 // written to find that out, and the same one is asked about with each call that may follow it.
 using ReadyContractions = std::unordered_map<std::string, bool>;
+// The text of a nest, in which buffers have their places for names: those of calls of one prim_func read
+// alike.
+std::string text_by_places(const Stmt& nest);
 
 // Whether contract_with_epilogue gives blocks, on a processor that is no particular one. `known` belongs to
 // whoever asks again and again.
 bool takes_epilogue(const Stmt& nest, const Stmt& next, RangeProver& prover, ReadyContractions& known);
-
-// The function with every contraction and the nest behind it so joined; results that nobody reads any more
-// are no longer allocated. The same handle when there are none.
-PrimFuncPtr with_epilogues(const PrimFuncPtr& function, const Target& target, Accumulators& accumulators);
 
 }  // namespace relish

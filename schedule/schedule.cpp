@@ -9,7 +9,7 @@
 #include "loops/range_prover.h"
 #include "loops/work.h"
 #include "schedule/contraction.h"
-#include "schedule/epilogue.h"
+#include "schedule/followers.h"
 #include "schedule/in_rows.h"
 #include "schedule/joined_inits.h"
 #include "schedule/movement.h"
@@ -135,7 +135,7 @@ class Scheduler {
 PrimFuncPtr schedule(const PrimFuncPtr& written, const Target& target) {
   if (!written->body.defined()) return written;
   Accumulators accumulators;
-  const PrimFuncPtr function = with_epilogues(with_joined_inits(written, target), target, accumulators);
+  const PrimFuncPtr function = with_followers(with_joined_inits(written, target), target, accumulators);
   const Stmt body = Scheduler(*function, target, std::move(accumulators)).statement(function->body);
   if (body.same_as(function->body)) return without_unread_buffers(function);
   auto scheduled = std::make_shared<PrimFunc>(*function);

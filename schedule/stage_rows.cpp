@@ -296,10 +296,22 @@ Stmt nest_of(const Stage& stage, std::size_t rows) {
   return in_loops(loops, stage.axes, rows, make_stmt(std::move(block), stage.span), stage.span);
 }
 
+// Whether the last group follows a contraction, which it shares no rows with, element by element, and the
+// stage takes windows of it: then it is done where the contraction has its elements ready.
+bool between_contraction_and_windows(const std::vector<RowGroup>& groups, const Stage& stage) {
+  if (groups.size() < 2 || groups.back().stages.size() != 1) return false;
+  const Stage &middle = groups.back().stages.front(), &first = groups[groups.size() - 2].stages.front();
+  if (!middle.maps() || !is_contraction(first) || !loads_from(middle, first.values.front().target))
+    return false;
+  return std::any_of(middle.values.begin(), middle.values.end(), [&](const StageValue& value) {
+    return value.target.defined() && reads_windows(stage, value.target);
+  });
+}
+
 std::vector<RowGroup> group_rows(std::vector<Stage> stages, bool in_any_order) {
   std::vector<RowGroup> groups;
   for (Stage& stage : stages) {
-    const std::size_t rows = groups.empty() ? 0
+    const std::size_t rows = groups.empty() || between_contraction_and_windows(groups, stage) ? 0
                              : in_any_order ? common_rows_in_any_order(groups.back(), stage)
                                             : common_rows(groups.back(), stage);
     if (rows > 0) {
@@ -313,8 +325,8 @@ std::vector<RowGroup> group_rows(std::vector<Stage> stages, bool in_any_order) {
   return groups;
 }
 
-Stmt statement_of(const std::vector<RowGroup>& groups, const std::vector<Buffer>& temporaries,
-                  std::vector<Buffer>& allocations, Span span) {
+std::vector<Stmt> statements_of(const std::vector<RowGroup>& groups, const std::vector<Buffer>& temporaries,
+                                std::vector<Buffer>& allocations) {
   std::unordered_map<std::uint64_t, std::size_t> users;  // by temporary: its only group, or one that is none
   for (std::size_t g = 0; g < groups.size(); ++g)
     for (const Stage& stage : groups[g].stages)
@@ -335,7 +347,7 @@ Stmt statement_of(const std::vector<RowGroup>& groups, const std::vector<Buffer>
   for (std::size_t g = 0; g < groups.size(); ++g)
     body.push_back(groups[g].stages.size() > 1 ? statement_of_rows(groups[g], own[g])
                                                : nest_of(groups[g].stages.front(), 0));
-  return seq(std::move(body), span);
+  return body;
 }
 
 }  // namespace relish

@@ -20,9 +20,9 @@ std::vector<RowGroup> group_rows(std::vector<Stage> stages, bool in_any_order);
 // The stage as a nest inside of the loops over its first axes.
 Stmt nest_of(const Stage& stage, std::size_t rows);
 
-// The statements of all groups. Temporaries that only one group uses, row by row, become its own; the others
-// are appended to `allocations`.
-Stmt statement_of(const std::vector<RowGroup>& groups, const std::vector<Buffer>& temporaries,
-                  std::vector<Buffer>& allocations, Span span);
+// The statements of the groups, one of each. Temporaries that only one group uses, row by row, become its
+// own; the others are appended to `allocations`.
+std::vector<Stmt> statements_of(const std::vector<RowGroup>& groups, const std::vector<Buffer>& temporaries,
+                                std::vector<Buffer>& allocations);
 
 }  // namespace relish

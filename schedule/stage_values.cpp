@@ -211,6 +211,21 @@ class ReaderInliner {
     return true;
   }
 
+  // Whether the stage computes, element by element, with what a contraction stores.
+  bool follows_contraction(const Stage& stage, std::set<std::size_t>& seen) const {
+    bool found = false;
+    for_each_access(stage, [&](const Buffer& buffer, const Indices&, bool store) {
+      const auto writers = store || found ? writers_.end() : writers_.find(buffer.id());
+      if (writers == writers_.end()) return;
+      for (const std::size_t writer : writers->second) {
+        if (found || !seen.insert(writer).second) continue;
+        const Stage& made = stages_[writer];
+        found = is_contraction(made) || (made.maps() && follows_contraction(made, seen));
+      }
+    });
+    return found;
+  }
+
   static bool covers(const Stage& writer) {
     const StageValue& value = writer.values.front();
     for (std::size_t d = 0; d < value.indices.size(); ++d) {
@@ -243,6 +258,12 @@ class ReaderInliner {
     const Buffer& target = writer.values.front().target;
     const Cost cost = cost_of(value);
     if (cost.names || !has_affine_loads(value)) return false;
+    // It is done where the contraction has its elements ready, before a pool takes windows of them.
+    std::set<std::size_t> seen;
+    if (follows_contraction(writer, seen) && std::any_of(readers.begin(), readers.end(), [&](std::size_t i) {
+          return reads_windows(stages_[i], target) && !is_contraction(stages_[i]);
+        }))
+      return false;
     bool once = readers.size() == 1;
     for (const std::size_t i : readers) {
       const Stage& reader = stages_[i];

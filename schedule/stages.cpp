@@ -202,6 +202,22 @@ bool stores_to(const Stage& stage, const Buffer& buffer) {
   });
 }
 
+bool reads_windows(const Stage& stage, const Buffer& buffer) {
+  const auto moves = [&](const Scalar& index, bool reduces) {
+    return std::any_of(stage.axes.begin(), stage.axes.end(), [&](const StageAxis& axis) {
+      return axis.reduces == reduces && uses_var(index, axis.var);
+    });
+  };
+  bool found = false;
+  for_each_access(stage, [&](const Buffer& each, const std::vector<Scalar>& indices, bool store) {
+    if (store || !(each == buffer)) return;
+    found = found || std::any_of(indices.begin(), indices.end(), [&](const Scalar& index) {
+              return moves(index, true) && moves(index, false);
+            });
+  });
+  return found;
+}
+
 void enter(const Stage& stage, RangeProver& prover) {
   for (const StageAxis& axis : stage.axes)
     prover.enter_loop(axis.var, int_literal(axis.var.dtype(), 0), axis.extent);

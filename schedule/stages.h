@@ -57,6 +57,9 @@ using VisitAccess = std::function<void(const Buffer&, const std::vector<Scalar>&
 void for_each_access(const Stage& stage, const VisitAccess& visit);
 bool loads_from(const Stage& stage, const Buffer& buffer);
 bool stores_to(const Stage& stage, const Buffer& buffer);
+// Whether the stage reduces windows of the buffer, as pools do: an index moves with an axis of its result and
+// with one that it reduces.
+bool reads_windows(const Stage& stage, const Buffer& buffer);
 
 // Inside of the loops of the stage.
 void enter(const Stage& stage, RangeProver& prover);
