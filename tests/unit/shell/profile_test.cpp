@@ -174,6 +174,21 @@ TEST_CASE("llvm and asm: the code of a kernel, or of all") {
             .starts_with("UsageError: asm: kernel: main has no kernel 'm'"));
 }
 
+TEST_CASE("llvm: a parallel loop is one chunk where its vectors do little, though it has many elements") {
+  // So many vectors of 64 elements in each of two iterations.
+  const auto chunk = [](const std::string& vectors) {
+    return compiled("@I.ir_module\nclass M:\n    @T.prim_func\n    def f(A: T.Buffer((2, " + vectors +
+                    ", 64), \"float32\"), C: T.Buffer((2, " + vectors +
+                    ", 64), \"float32\")):\n        for i in T.parallel(2):\n            for j in range(" +
+                    vectors +
+                    "):\n                for lane in T.vectorized(64):\n"
+                    "                    C[i, j, lane] = A[i, j, lane] * A[i, j, lane]\n"
+                    "t = llvm(M.f)\nprint('i64 2, i64 2, ptr' in t, 'i64 2, i64 1, ptr' in t)\n");
+  };
+  CHECK(chunk("300") == "True False\n");
+  CHECK(chunk("1200") == "False True\n");
+}
+
 TEST_CASE("compare_tiers: True where they agree, else False and the place") {
   const std::string text = std::string(model, std::string(model).find("p = profile")) +
                            "print(compare_tiers(M.main, arg={'x': ones((3, 4)), 'w': ones((4, 8))}))\n";
