@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t cost_of_intrinsic = 3;  // generated code, which is widened with its loop
 constexpr std::int64_t nodes_of_simple_statement = 16;
 constexpr std::int64_t most_unrolled = 16;
-constexpr std::int64_t iterations_of_a_vector = 16;
+constexpr std::int64_t iterations_of_a_vector = 16, iterations_in_memory = 4;
 
 // How many simple statements take the time of one with this expression.
 std::int64_t cost_of(const Scalar& value) {
@@ -20,6 +20,13 @@ std::int64_t cost_of(const Scalar& value) {
   std::int64_t nodes = 0;
   for_each_scalar(value, [&](const Scalar&) { ++nodes; });
   return nodes / nodes_of_simple_statement + cost_of_intrinsic * count_intrinsics(value);
+}
+
+// The iterations of a loop, of which so many take the time of one where vectors run them.
+std::optional<std::int64_t> iterations_by_vectors(const For& loop, std::int64_t at_once) {
+  const auto extent = loop.extent.as_int();
+  if (!extent || loop.kind != LoopKind::Vectorized) return extent;
+  return *extent / at_once + (*extent % at_once > 0 ? 1 : 0);
 }
 
 }  // namespace
@@ -66,11 +73,20 @@ bool declares_views(const PrimFunc& function) {
 }
 
 std::optional<std::int64_t> counted_iterations(const For& loop) {
-  const auto extent = loop.extent.as_int();
   const auto* store = loop.body.as<Store>();
-  if (!extent || loop.kind != LoopKind::Vectorized || !store || store->buffer.scope() != "local")
-    return extent;
-  return *extent / iterations_of_a_vector + (*extent % iterations_of_a_vector > 0 ? 1 : 0);
+  const bool in_registers = store && store->buffer.scope() == "local";
+  return iterations_by_vectors(loop, in_registers ? iterations_of_a_vector : 1);
+}
+
+std::optional<std::int64_t> time_of_vectors(const For& loop) {
+  const auto* masked = loop.body.as<IfStmt>();
+  const auto* store = (masked && !masked->else_body.defined() ? masked->then_body : loop.body).as<Store>();
+  if (!store || loop.kind != LoopKind::Vectorized) return std::nullopt;
+  const bool in_registers = store->buffer.scope() == "local";
+  const auto vectors =
+      iterations_by_vectors(loop, in_registers ? iterations_of_a_vector : iterations_in_memory);
+  if (!vectors) return std::nullopt;
+  return *vectors * (1 + cost_of_intrinsic * count_intrinsics(store->value));
 }
 
 std::int64_t cost_of(const Stmt& stmt) {

@@ -25,6 +25,9 @@ bool declares_views(const PrimFunc& function);
 // How many iterations take the time of one simple statement each, where a literal tells: those of a
 // vectorized loop over what registers hold run side by side.
 std::optional<std::int64_t> counted_iterations(const For& loop);
+// The time of a vectorized loop around one store, in simple statements: what its vectors compute, as their
+// indices leave the loops around them; a vector that goes to memory takes that of four. None for other loops.
+std::optional<std::int64_t> time_of_vectors(const For& loop);
 // The statement by itself, without those below it.
 std::int64_t cost_of(const Stmt& stmt);
 // All of it, when all extents are literals.

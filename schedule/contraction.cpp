@@ -2,6 +2,7 @@
 #include "schedule/contraction.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "loops/accesses.h"
 #include "loops/faults.h"
@@ -119,14 +120,21 @@ std::int64_t elements_of(const std::vector<const Axis*>& axes) {
   return size;
 }
 
+// The dimensions of the result in the order in which its elements are stored.
+std::vector<std::size_t> stored_order(const Nest& nest, const Behind& behind) {
+  if (!behind.order.empty()) return behind.order;
+  std::vector<std::size_t> own(nest.store->indices.size());
+  std::iota(own.begin(), own.end(), std::size_t{0});
+  return own;
+}
+
 // The last axes of the result that the right factor alone uses: they become the columns, in the order of
 // memory. The other axes of that factor are left in `others`.
-std::vector<const Axis*> columns_of(const Nest& nest, const Groups& groups,
-                                    std::vector<const Axis*>& others) {
+std::vector<const Axis*> columns_of(const Nest& nest, const std::vector<std::size_t>& order,
+                                    const Groups& groups, std::vector<const Axis*>& others) {
   std::vector<const Axis*> columns;
-  const auto& indices = nest.store->indices;
-  for (std::size_t d = indices.size(); d-- > 0;) {
-    const Axis* axis = axis_of(nest, indices[d]);
+  for (std::size_t i = order.size(); i-- > 0;) {
+    const Axis* axis = axis_of(nest, nest.store->indices[order[i]]);
     const bool of_right = std::find(groups.right.begin(), groups.right.end(), axis) != groups.right.end();
     if (!axis || !of_right) break;
     columns.insert(columns.begin(), axis);
@@ -212,7 +220,7 @@ std::optional<std::size_t> along_sums(const Contraction& contraction, const Targ
 }  // namespace
 
 std::optional<Contracted> contract(const Stmt& stmt, RangeProver& prover, const Target& target,
-                                   bool by_vectors, bool reads_elements) {
+                                   const Behind& behind) {
   auto found = perfect_nest(stmt);
   if (!found || !find_stored_axes(*found, true)) return std::nullopt;
   const Nest& nest = *found;
@@ -252,13 +260,14 @@ std::optional<Contracted> contract(const Stmt& stmt, RangeProver& prover, const 
   if (!groups || groups->left.empty() || groups->right.empty() || groups->summed.empty()) return std::nullopt;
   // The factor that moves along the memory of the result gives the columns.
   std::vector<const Axis*> others;
-  std::vector<const Axis*> columns = columns_of(nest, *groups, others);
+  const std::vector<std::size_t> order = stored_order(nest, behind);
+  std::vector<const Axis*> columns = columns_of(nest, order, *groups, others);
   if (columns.empty()) {
     std::swap(left, right);
     guards_left = guard.defined() && !guards_left;
     std::swap(groups->left, groups->right);
     others.clear();
-    columns = columns_of(nest, *groups, others);
+    columns = columns_of(nest, order, *groups, others);
   }
   if (columns.empty()) return std::nullopt;
   if (in_short_runs(right, columns, *groups)) {
@@ -283,11 +292,27 @@ std::optional<Contracted> contract(const Stmt& stmt, RangeProver& prover, const 
   // Axes of that factor which are not last in the result (images of a batch) fill blocks that the columns
   // alone leave small, so that a panel of the other factor serves them all.
   columns.insert(columns.begin(), others.begin(), others.end());
-  Contraction contraction{
-      &nest,          init,          left, right,       groups->batch, groups->left, columns,
-      groups->summed, guard,         term, guards_left, by_vectors,    {},           {},
-      false,          reads_elements};
+  Contraction contraction{&nest,
+                          init,
+                          left,
+                          right,
+                          groups->batch,
+                          groups->left,
+                          columns,
+                          groups->summed,
+                          guard,
+                          term,
+                          guards_left,
+                          behind.by_vectors,
+                          {},
+                          {},
+                          false,
+                          behind.reads_elements,
+                          order.empty() ? 0 : order.back()};
   find_windows(contraction, prover);
+  // The places of windows decide by themselves which of their factors gives the columns.
+  if (!behind.order.empty() && !(contraction.windows.empty() && contraction.meetings.empty()))
+    return contract(stmt, prover, target, {false, false, {}});
   auto last = with_items_last(contraction, others, target, prover);
   if (last && shapes_of(*last, target).segment > 0)
     contraction = std::move(*last);

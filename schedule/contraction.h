@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "ir/nodes/stmt.h"
 #include "loops/range_prover.h"
@@ -21,16 +22,24 @@ struct Contracted {
   std::optional<std::size_t> along_sums;
 };
 
+// What is put behind the stores of a result.
+struct Behind {
+  bool by_vectors = true;  // vectors compute it, if it is anything
+  // It reads elements of its own beside those of the result. Each tile asks for them before its sums, by
+  // T.evaluate(result[...]) that stands for these elements, and is stored as soon as it is ready.
+  bool reads_elements = false;
+  // Where it alone stores what there is, and along another dimension of the result than the last: all of
+  // them, in the order in which that lies in memory.
+  std::vector<std::size_t> order;
+};
+
 // The nest in blocks that fit the caches. A block copies its parts of both factors into panels (which takes
 // up transposition, windows and casts) and sums tile by tile, a tile in vector registers. None when the nest
 // is no contraction, or so small that nothing is gained.
 //
 // An element's terms are summed in the order of the text, in parts of at most 256 that are then joined in
 // order: the same numbers for every processor and every size of tile.
-// `by_vectors`: what is put behind the stores of the result, if anything, is computed by vectors.
-// `reads_elements`: it reads elements of its own beside those of the result. Each tile asks for them before
-// its sums, by T.evaluate(result[...]) that stands for these elements, and is stored as soon as it is ready.
 std::optional<Contracted> contract(const Stmt& nest, RangeProver& prover, const Target& target,
-                                   bool by_vectors, bool reads_elements = false);
+                                   const Behind& behind = {});
 
 }  // namespace relish

@@ -28,6 +28,7 @@ struct Contraction {
   // The last of the columns are the items of a batch, which the result has first.
   bool items_last = false;
   bool reads_elements = false;  // what is put behind the stores reads elements of its own
+  std::size_t last = 0;         // the dimension of the result along which it is stored
 };
 
 Stmt blocks_of(const Contraction& contraction, const Target& target);

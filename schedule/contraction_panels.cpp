@@ -2,6 +2,7 @@
 #include "schedule/contraction_panels.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace relish {
 namespace {
@@ -9,6 +10,16 @@ namespace {
 // Rows that are a power of two apart would all fall into the same lines of a cache.
 std::int64_t padded(std::int64_t terms, std::int64_t lanes) {
   return terms % (8 * lanes) == 0 ? terms + lanes : terms;
+}
+
+// A line of a cache, and so many of them that tiles as far apart fall into a few places of the first one.
+constexpr std::int64_t line_bytes = 64, lines_apart = 8;
+
+// The terms of a tile, with some that nothing uses behind them: a copy goes from tile to tile, and where a
+// tile takes less than a line of a term, the line must be there still when its next term comes.
+std::int64_t terms_apart(std::int64_t terms, std::int64_t term_bytes) {
+  if (term_bytes >= line_bytes || terms * term_bytes % (lines_apart * line_bytes) != 0) return terms;
+  return terms + line_bytes / std::gcd(line_bytes, term_bytes);
 }
 
 }  // namespace
@@ -41,7 +52,9 @@ Panel::Panel(const BlockText& text, const std::string& name, DType dtype, PanelO
       break;
     case PanelOrder::ByTile:
       dimension(elements_ / in_tile);
-      shape.push_back(text.number(terms_));
+      shape.push_back(text.number(
+          elements_ == in_tile ? terms_
+                               : terms_apart(terms_, in_tile * static_cast<std::int64_t>(size_of(dtype)))));
       shape.push_back(text.number(in_tile));
       break;
     case PanelOrder::ByWindow:

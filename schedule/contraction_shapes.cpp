@@ -83,7 +83,7 @@ std::int64_t most_rows_of_block(const Contraction& contraction, std::int64_t mos
 // Whether a sum has one part, and the blocks' sums can be the result itself where tiles are whole.
 bool stores_tiles(const Contraction& contraction, const Blocked& summed) {
   if (!contraction.by_vectors || !summed.whole() || contraction.guard.defined()) return false;
-  const Scalar& last = contraction.nest->store->indices.back();
+  const Scalar& last = contraction.nest->store->indices[contraction.last];
   return contraction.columns.size() == 1 && last.as_var() == std::optional(contraction.columns.back()->var) &&
          (!contraction.init || contraction.init->value.as<FloatLiteral>());
 }
@@ -94,7 +94,7 @@ bool asks(const Contraction& contraction, const ContractionShapes& shapes) {
   if (!contraction.reads_elements || contraction.guard.defined() || shapes.in_windows() ||
       shapes.left_in_windows() || contraction.rows.size() != 1 || contraction.columns.size() != 1)
     return false;
-  const Scalar& last = contraction.nest->store->indices.back();
+  const Scalar& last = contraction.nest->store->indices[contraction.last];
   return shapes.summed.known() &&
          std::all_of(shapes.summed.around.begin(), shapes.summed.around.end(), is_known) &&
          last.as_var() == std::optional(contraction.columns.back()->var) &&

@@ -2,6 +2,7 @@
 #include "schedule/epilogue.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <unordered_map>
@@ -104,12 +105,39 @@ bool apart(const Stmt& nest, const Follower& next, const Buffer& result) {
   });
 }
 
+// The dimensions of the result in the order in which the follower stores its elements; none when that is
+// their own, or not the same for all that is stored.
+std::vector<std::size_t> order_of_stores(const Follower& next, const std::vector<std::size_t>& dimensions,
+                                         const Buffer& result) {
+  std::optional<std::vector<std::size_t>> order;
+  for (const Access& access : accesses_in(next.body)) {
+    if (!access.store) continue;
+    std::vector<std::size_t> stored;
+    for (const Scalar& each : *access.indices) {
+      const Scalar index = substitute(each, next.axes);
+      if (index.as_int()) continue;
+      const auto loop = std::find_if(next.loops.begin(), next.loops.end(), [&](const ScalarVar& var) {
+        return index.as_var() == std::optional(var);
+      });
+      if (loop == next.loops.end()) return {};
+      stored.push_back(dimensions[static_cast<std::size_t>(loop - next.loops.begin())]);
+    }
+    if (order && *order != stored) return {};
+    order = std::move(stored);
+  }
+  if (!order || std::is_sorted(order->begin(), order->end())) return {};
+  // Dimensions of one element stand nowhere in the way.
+  for (std::size_t d = result.shape().size(); d-- > 0;)
+    if (std::find(order->begin(), order->end(), d) == order->end()) order->insert(order->begin(), d);
+  return order->size() == result.shape().size() ? *order : std::vector<std::size_t>();
+}
+
 // More operations than that take longer than the copy of a tile's sums that they would spare.
 constexpr std::int64_t most_nodes_on_tiles = 80;
 
 // Whether vectors compute what follows an element and its neighbours along memory, so that it may be done on
 // a tile in registers.
-bool fits_tiles(const Follower& next, const std::vector<std::size_t>& dimensions, const Buffer& result) {
+bool fits_tiles(const Follower& next, const std::vector<std::size_t>& dimensions, std::size_t last_stored) {
   const auto lines = lines_of(next.body);
   if (!lines || !all_in_lanes(*lines)) return false;
   std::int64_t nodes = 0;
@@ -118,8 +146,8 @@ bool fits_tiles(const Follower& next, const std::vector<std::size_t>& dimensions
     for_each_scalar(store ? store->value : line.as<DefineScalar>()->value, [&](const Scalar&) { ++nodes; });
   }
   if (nodes > most_nodes_on_tiles) return false;
-  // The loop over the last dimension of the result runs along what is stored.
-  const auto last = std::find(dimensions.begin(), dimensions.end(), result.shape().size() - 1);
+  // The loop over that dimension of the result runs along what is stored.
+  const auto last = std::find(dimensions.begin(), dimensions.end(), last_stored);
   if (last == dimensions.end()) return false;
   const ScalarVar& along = next.loops[static_cast<std::size_t>(last - dimensions.begin())];
   return std::all_of(lines->begin(), lines->end(), [&](const Stmt& line) {
@@ -137,12 +165,12 @@ bool fits_tiles(const Follower& next, const std::vector<std::size_t>& dimensions
   });
 }
 
-// What the follower reads at the place of each element, along memory as the result: other tensors of its
-// size, which no cache need hold.
+// What the follower reads at the place of each element, along memory as what is stored: other tensors of the
+// result's size, which no cache need hold.
 std::vector<const Load*> read_by_element(const Follower& next, const std::vector<std::size_t>& dimensions,
-                                         const Buffer& result) {
+                                         std::size_t last_stored, const Buffer& result) {
   std::vector<const Load*> found;
-  const auto last = std::find(dimensions.begin(), dimensions.end(), result.shape().size() - 1);
+  const auto last = std::find(dimensions.begin(), dimensions.end(), last_stored);
   if (last == dimensions.end() || next.loops.size() < 2) return found;
   const ScalarVar& along = next.loops[static_cast<std::size_t>(last - dimensions.begin())];
   const auto add = [&](const Scalar& part) {
@@ -172,20 +200,26 @@ struct Joint {
   Buffer result;
   Follower follower;
   std::vector<std::size_t> dimensions;  // of the result, by loop of the follower
-  bool fits_tiles = false;
-  std::vector<const Load*> read;  // by the follower, at each element
+  std::vector<const Load*> read;        // by the follower, at each element
+  Behind behind;                        // what the contraction has to know of the follower
 };
 
-std::optional<Joint> joint_of(const Stmt& nest, const Stmt& next, RangeProver& prover) {
+// `kept`: the result is stored too, in its own order.
+std::optional<Joint> joint_of(const Stmt& nest, const Stmt& next, bool kept, RangeProver& prover) {
   const Store* made = store_of(nest);
   auto follower = made ? follower_of(next) : std::nullopt;
   if (!follower || !apart(nest, *follower, made->buffer)) return std::nullopt;
   auto dimensions = dimensions_of(*follower, made->buffer);
   // One nest for each remainder sums only what counts, which is worth more than a result that is not stored.
   if (!dimensions || split_by_remainders(nest, prover)) return std::nullopt;
-  const bool fits = fits_tiles(*follower, *dimensions, made->buffer);
-  std::vector<const Load*> read = read_by_element(*follower, *dimensions, made->buffer);
-  return Joint{made->buffer, std::move(*follower), std::move(*dimensions), fits, std::move(read)};
+  Behind behind;
+  if (!kept) behind.order = order_of_stores(*follower, *dimensions, made->buffer);
+  const std::size_t last = behind.order.empty() ? made->buffer.shape().size() - 1 : behind.order.back();
+  behind.by_vectors = fits_tiles(*follower, *dimensions, last);
+  std::vector<const Load*> read = read_by_element(*follower, *dimensions, last, made->buffer);
+  behind.reads_elements = !read.empty();
+  return Joint{made->buffer, std::move(*follower), std::move(*dimensions), std::move(read),
+               std::move(behind)};
 }
 
 // The place of the result that a tile asks for before its sums.
@@ -208,13 +242,14 @@ std::string text_by_places(const Stmt& nest) {
 }
 
 bool takes_epilogue(const Stmt& nest, const Stmt& next, RangeProver& prover, ReadyContractions& known) {
-  const auto joint = joint_of(nest, next, prover);
+  const auto joint = joint_of(nest, next, false, prover);
   if (!joint) return false;
-  const bool asks = !joint->read.empty();
+  const Behind& behind = joint->behind;
   const auto [answer, fresh] =
-      known.try_emplace(fmt::format("{} {}\n{}", joint->fits_tiles, asks, text_by_places(nest)));
+      known.try_emplace(fmt::format("{} {} {}\n{}", behind.by_vectors, behind.reads_elements,
+                                    fmt::join(behind.order, " "), text_by_places(nest)));
   if (!fresh) return answer->second;
-  const auto contracted = contract(nest, prover, {}, joint->fits_tiles, asks);
+  const auto contracted = contract(nest, prover, {}, behind);
   if (!contracted) return false;
   const Stmt stored = rewrite(
       contracted->blocks, [](const Scalar&) { return std::nullopt; },
@@ -227,9 +262,8 @@ bool takes_epilogue(const Stmt& nest, const Stmt& next, RangeProver& prover, Rea
 
 std::optional<Stmt> contract_with_epilogue(const Stmt& nest, const Stmt& next, bool kept, RangeProver& prover,
                                            const Target& target, Accumulators& accumulators) {
-  const auto joint = joint_of(nest, next, prover);
-  const auto contracted =
-      joint ? contract(nest, prover, target, joint->fits_tiles, !joint->read.empty()) : std::nullopt;
+  const auto joint = joint_of(nest, next, kept, prover);
+  const auto contracted = joint ? contract(nest, prover, target, joint->behind) : std::nullopt;
   if (!contracted) return std::nullopt;
   const Buffer& result = joint->result;
 

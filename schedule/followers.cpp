@@ -26,7 +26,7 @@ std::optional<Stmt> blocks_of(const Chain& chain, RangeProver& prover, const Tar
   if (chain.next.defined())
     return contract_with_epilogue(chain.nest, chain.next, false, prover, target, accumulators);
   if (split_by_remainders(chain.nest, prover)) return std::nullopt;
-  const auto contracted = contract(chain.nest, prover, target, true);
+  const auto contracted = contract(chain.nest, prover, target);
   if (!contracted || contracted->few.defined() || loads_from(contracted->blocks, chain.handed))
     return std::nullopt;
   return contracted->blocks;
@@ -36,7 +36,7 @@ std::optional<Stmt> blocks_of(const Chain& chain, RangeProver& prover, const Tar
 // lie, and what the reader gives is turned, which is less.
 std::optional<Stmt> contract_with_reader(const Chain& chain, RangeProver& prover, const Target& target,
                                          Accumulators& accumulators) {
-  const auto contracted = contract(chain.nest, prover, target, true);
+  const auto contracted = contract(chain.nest, prover, target);
   if (!contracted) return std::nullopt;
   if (contracted->along_sums) {
     const auto laid =

@@ -62,7 +62,7 @@ PrimFuncPtr with_joined_inits(const PrimFuncPtr& function, const Target& target)
   std::vector<Stmt> body;
   for (const Stmt& child : sequence->body) {
     const Stmt whole = body.empty() ? Stmt() : with_init_of(body.back(), child);
-    if (whole.defined() && contract(whole, prover, target, true))
+    if (whole.defined() && contract(whole, prover, target))
       body.back() = whole;
     else
       body.push_back(child);

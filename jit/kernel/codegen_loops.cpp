@@ -234,14 +234,18 @@ void KernelEmitter::unrolled_loop(const For& loop) {
 llvm::Value* KernelEmitter::work_of(const Stmt& stmt) {
   if (!stmt.defined()) return int64(0);
   if (const auto* n = stmt.as<For>()) {
-    if (const auto known = counted_iterations(*n)) return builder_.CreateMul(int64(*known), work_of(n->body));
+    if (const auto vectors = time_of_vectors(*n)) return int64(*vectors);
+    if (const auto known = n->extent.as_int()) return builder_.CreateMul(int64(*known), work_of(n->body));
     std::vector<ScalarVar> vars;
     collect_vars(n->extent, vars);
     const bool known = std::all_of(vars.begin(), vars.end(), [&](const ScalarVar& var) {
       const auto found = frame_.scalars.find(var.id());
       return found != frame_.scalars.end() && found->second.index;
     });
-    return builder_.CreateMul(known ? index(n->extent) : int64(guessed_extent), work_of(n->body));
+    // Of what a loop inside counts it is known, at best, how much it can be.
+    const std::int64_t guessed =
+        std::min(guessed_extent, most_iterations(n->extent).value_or(guessed_extent));
+    return builder_.CreateMul(known ? index(n->extent) : int64(guessed), work_of(n->body));
   }
   if (const auto* n = stmt.as<While>()) return builder_.CreateMul(int64(guessed_extent), work_of(n->body));
   if (const auto* n = stmt.as<BlockStmt>()) return work_of(n->body);

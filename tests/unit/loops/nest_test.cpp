@@ -125,6 +125,25 @@ TEST_CASE("work: literal extents multiply, others are not known") {
   CHECK_FALSE(unrolls(*prim_func("        for i in T.unroll(n): C[0] = A[i, 0]\n")->body.as<For>()));
 }
 
+TEST_CASE("work: the time of vectors is that of what they compute, and of what goes to memory") {
+  const auto time_of = [](const std::string& loop) {
+    const PrimFuncPtr function = prim_func(
+        "        with T.sblock(\"tile\"):\n            tile = T.alloc_buffer((64,), \"float32\", "
+        "scope=\"local\")\n            for i in " +
+        loop + "\n");
+    return time_of_vectors(*all_of<For>(*function).front());
+  };
+  const std::string place = "T.min(n - 1, n // 2 * 3 + n % 7 * 2)";
+  CHECK(time_of("T.vectorized(64): tile[i] = tile[i] + A[" + place + ", 0] * B[" + place + ", 1]") == 4);
+  CHECK(time_of("T.vectorized(40): tile[i] = T.exp(A[0, 0])") == 12);
+  CHECK(time_of("T.vectorized(8): C[i] = A[" + place + ", i]") == 2);
+  CHECK(time_of("T.vectorized(8):\n                if i < n:\n                    C[i] = A[0, i]") == 2);
+  CHECK_FALSE(time_of("range(64): tile[i] = A[0, 0]"));
+  CHECK_FALSE(
+      time_of("T.vectorized(8):\n                if i < n:\n                    C[i] = A[0, i]\n"
+              "                else:\n                    C[i] = A[0, 0]"));
+}
+
 TEST_CASE("written first: whole buffers, before they are read") {
   CHECK(first_written(column_sums) == "");  // n may be 0, and then nothing is stored by this nest
   CHECK(first_written("        for j in range(8): C[j] = T.float32(0)\n") == "C");

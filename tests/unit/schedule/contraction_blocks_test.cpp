@@ -91,6 +91,33 @@ TEST_CASE("blocks: a panel has the parts of all axes that are summed around bloc
   for (std::int64_t i = 0; i < wanted.size(); ++i) REQUIRE(found.get_double(i) == wanted.get_double(i));
 }
 
+TEST_CASE("blocks: tiles that take less than a line of a term are no power of two apart in their panel") {
+  // The rows lie side by side in the transposed left factor.
+  const auto panel = [](std::int64_t rows, std::int64_t terms) {
+    return shape_of_buffer(
+        schedule(*read_module(
+                     "test.relish",
+                     fmt::format("@I.ir_module\nclass M:\n    @T.prim_func\n"
+                                 "    def f(A: T.Buffer(({1}, {0}), \"float32\"), B: T.Buffer(({1}, 128), "
+                                 "\"float32\"), C: T.Buffer(({0}, 128), \"float32\")):\n"
+                                 "        for i, j, l in T.grid({0}, 128, {1}):\n"
+                                 "            C[i, j] = C[i, j] + A[l, i] * B[l, j]\n",
+                                 rows, terms)),
+                 large_caches),
+        "A_panel");
+  };
+  for (const std::int64_t rows : {64, 96, 128, 256}) {
+    const std::vector<std::int64_t> apart = panel(rows, 128), even = panel(rows, 127);
+    REQUIRE(apart.size() == 3);
+    REQUIRE(apart[2] < 16);
+    const std::int64_t bytes = apart[1] * apart[2] * 4;
+    CHECK(bytes % 64 == 0);
+    CHECK(bytes / 64 % 2 == 1);
+    REQUIRE(even.size() == 3);
+    CHECK(even[1] == 127);
+  }
+}
+
 TEST_CASE("blocks: an image with channels last, in steps, and blocks that have not all rows of images") {
   const auto nest = [](const std::string& shapes, const std::string& grid, const std::string& store) {
     return read_module("test.relish", "@I.ir_module\nclass M:\n    @T.prim_func\n    def f(" + shapes +

@@ -174,6 +174,24 @@ TEST_CASE("llvm and asm: the code of a kernel, or of all") {
             .starts_with("UsageError: asm: kernel: main has no kernel 'm'"));
 }
 
+TEST_CASE("llvm: a parallel loop is one chunk where its vectors do little, though it has many elements") {
+  // Two iterations, each with so many rounds of that many vectors of 64 elements.
+  const auto chunk = [](const std::string& rounds, const std::string& vectors) {
+    const std::string shape = ": T.Buffer((2, 16, " + vectors + ", 64), \"float32\")";
+    return compiled("@I.ir_module\nclass M:\n    @T.prim_func\n    def f(A" + shape + ", C" + shape +
+                    "):\n        for i in T.parallel(2):\n            for j in range(" + rounds +
+                    "):\n                for k in range(" + vectors +
+                    "):\n                    for lane in T.vectorized(64):\n"
+                    "                        C[i, j, k, lane] = A[i, j, k, lane] * A[i, j, k, lane]\n"
+                    "t = llvm(M.f)\nprint('i64 2, i64 2, ptr' in t, 'i64 2, i64 1, ptr' in t)\n");
+  };
+  CHECK(chunk("1", "300") == "True False\n");
+  CHECK(chunk("1", "1200") == "False True\n");
+  // How many rounds there are is known inside of the loop: at most 4, else as many as are guessed.
+  CHECK(chunk("T.min(4, 8 - i)", "100") == "True False\n");
+  CHECK(chunk("T.max(4, 8 - i)", "100") == "False True\n");
+}
+
 TEST_CASE("compare_tiers: True where they agree, else False and the place") {
   const std::string text = std::string(model, std::string(model).find("p = profile")) +
                            "print(compare_tiers(M.main, arg={'x': ones((3, 4)), 'w': ones((4, 8))}))\n";
