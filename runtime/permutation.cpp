@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace relish {
 
@@ -24,14 +25,15 @@ Permutation::Permutation(RandomKey key, std::uint64_t n) : key_(key), n_(n), hal
 
 // Once through the network.
 std::uint64_t Permutation::through_rounds(std::uint64_t i) const {
+  static_assert(feistel_rounds % 2 == 0);
   const std::uint64_t values = std::uint64_t{1} << half_bits_;
   std::uint64_t left = i >> half_bits_;
   std::uint64_t right = i & (values - 1);
   const std::uint32_t* table = rounds_.data();
-  for (std::uint32_t round = 0; round < feistel_rounds; ++round, table += values) {
-    const std::uint64_t next = left ^ table[right];
-    left = right;
-    right = next;
+  // The halves change places in each round, so in two of them none does.
+  for (std::uint32_t round = 0; round < feistel_rounds; round += 2, table += 2 * values) {
+    left ^= table[right];
+    right ^= table[values + left];
   }
   return left << half_bits_ | right;
 }
@@ -45,34 +47,33 @@ std::uint64_t Permutation::operator()(std::uint64_t i) const {
   return i;
 }
 
-// A round of all positions of a group before the next: the rounds of one wait for each other.
+// The whole group goes through the network, then once more what came out at n or beyond: no branch waits for
+// a position, so the processor works on many of them at a time.
 void Permutation::take(std::uint64_t first, std::span<std::int64_t> into) const {
-  constexpr std::size_t together = 32;
-  const std::uint64_t values = std::uint64_t{1} << half_bits_;
+  constexpr std::size_t together = 256;
+  if (rounds_.empty()) {
+    for (std::size_t j = 0; j < into.size(); ++j) into[j] = static_cast<std::int64_t>((*this)(first + j));
+    return;
+  }
   for (std::size_t begin = 0; begin < into.size(); begin += together) {
-    const std::size_t count = std::min(together, into.size() - begin);
-    const std::uint64_t at = first + begin;
-    if (rounds_.empty() || at <= 1) {
-      for (std::size_t j = 0; j < count; ++j) into[begin + j] = static_cast<std::int64_t>((*this)(at + j));
-      continue;
+    const std::span<std::int64_t> group = into.subspan(begin, std::min(together, into.size() - begin));
+    std::size_t beyond[together], count = 0;
+    for (std::size_t j = 0; j < group.size(); ++j) {
+      const std::uint64_t at = first + begin + j;
+      const std::uint64_t i = through_rounds(at <= 1 ? at ^ parity_ : at);
+      group[j] = static_cast<std::int64_t>(i);
+      beyond[count] = j;
+      count += i >= n_ ? 1 : 0;
     }
-    std::uint64_t left[together], right[together];
-    for (std::size_t j = 0; j < count; ++j) {
-      left[j] = (at + j) >> half_bits_;
-      right[j] = (at + j) & (values - 1);
-    }
-    const std::uint32_t* table = rounds_.data();
-    for (std::uint32_t round = 0; round < feistel_rounds; ++round, table += values) {
-      for (std::size_t j = 0; j < count; ++j) {
-        const std::uint64_t next = left[j] ^ table[right[j]];
-        left[j] = right[j];
-        right[j] = next;
+    while (count > 0) {
+      const std::size_t left = std::exchange(count, 0);
+      for (std::size_t k = 0; k < left; ++k) {
+        const std::size_t j = beyond[k];
+        const std::uint64_t i = through_rounds(static_cast<std::uint64_t>(group[j]));
+        group[j] = static_cast<std::int64_t>(i);
+        beyond[count] = j;
+        count += i >= n_ ? 1 : 0;
       }
-    }
-    for (std::size_t j = 0; j < count; ++j) {
-      std::uint64_t i = left[j] << half_bits_ | right[j];
-      while (i >= n_) i = through_rounds(i);
-      into[begin + j] = static_cast<std::int64_t>(i);
     }
   }
 }

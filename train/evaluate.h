@@ -14,6 +14,7 @@ struct EvaluateOptions {
   std::int64_t batch_size = 256;  // a function whose types fix the number of rows overrides it
   std::vector<Metric> metrics;
   Span parameters_place = {};  // where values of parameters were given
+  bool checked = false;        // check_evaluation was passed with values and data of these types
 };
 
 // `parameters` holds a value for every parameter of the inference function that is not an input. Uses only

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 
 #include "support/failure.h"
 #include "train/fingerprint.h"
@@ -15,16 +16,14 @@ namespace {
 // Data in memory are given whole, and the order says their rows; of others a window is read.
 std::vector<Tensor> columns_of_steps(const StepsInput& input, std::int64_t first, std::int64_t count,
                                      Tensor& order) {
-  std::vector<std::int64_t> rows;
-  const std::int64_t batch = input.order.size_of_batch(first % input.order.batches_per_epoch());
-  if (input.windows) {
-    for (std::int64_t i = 0; i < count * batch; ++i) rows.push_back(i);
-  } else {
-    rows = rows_of_steps(input.order, first, count);
-  }
-  const std::int64_t parts = input.accumulate;
-  order =
-      Tensor::from<std::int64_t>(parts > 1 ? Shape{count, parts, batch / parts} : Shape{count, batch}, rows);
+  const std::int64_t batches = input.order.batches_per_epoch(), place = first % batches;
+  const std::int64_t batch = input.order.size_of_batch(place), parts = input.accumulate;
+  order = Tensor::empty(DType::Int64, parts > 1 ? Shape{count, parts, batch / parts} : Shape{count, batch});
+  const std::span<std::int64_t> rows = order.mutable_view<std::int64_t>();
+  if (input.windows)
+    std::iota(rows.begin(), rows.end(), std::int64_t{0});
+  else
+    input.order.rows_at(first / batches, place * input.order.size_of_batch(0), rows);
   if (input.windows) return input.windows->take(first, count);
   std::vector<Tensor> whole;
   for (const Column& column : input.columns) whole.push_back(column.tensor());

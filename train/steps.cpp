@@ -364,6 +364,7 @@ Metrics TrainingSteps::metrics_over(const TrainingState& state, const DataSet& d
                                     const std::vector<Metric>& metrics) const {
   EvaluateOptions options;
   options.metrics = metrics;
+  options.checked = true;  // by check_values
   return evaluate(evaluator_, program_, values_by_name(state, Which::Judged), data, options);
 }
 

@@ -156,6 +156,7 @@ void Trainer::tell(TrainingObserver& observer, const LoopActions& actions, std::
   const double each = (now - began) / static_cast<double>(done.size());
   const bool ends_epoch = state_.step % steps_.order().batches_per_epoch() == 0;
   std::vector<StepReport> reports;
+  reports.reserve(done.size());
   // Written down first: an observer may wait for somebody who reads, and be told to stop there.
   for (std::size_t i = 0; i < done.size(); ++i) {
     reports.push_back(report_of(done[i], began + each * static_cast<double>(i + 1)));

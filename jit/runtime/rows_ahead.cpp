@@ -23,11 +23,13 @@ void PiecesAhead::clear() {
 // Short rows are read in less time than asking for them takes.
 void PiecesAhead::add_row(const char* row, std::int64_t bytes) {
   if (bytes < piece_bytes) return;
-  const char* const last = row + bytes - piece_bytes;
-  for (const char* at = row; pieces.size() < most_pieces; at += piece_bytes) {
-    pieces.push_back(std::min(at, last));
-    if (at >= last) break;
-  }
+  const std::size_t before = pieces.size(), whole = static_cast<std::size_t>(bytes / piece_bytes);
+  const std::size_t all = whole + (bytes % piece_bytes != 0 ? 1 : 0);
+  const std::size_t count = std::min(all, most_pieces - before);
+  pieces.resize(before + count);
+  const char** const made = pieces.data() + before;
+  for (std::size_t i = 0; i < count; ++i) made[i] = row + static_cast<std::int64_t>(i) * piece_bytes;
+  if (count > whole) made[whole] = row + bytes - piece_bytes;
 }
 
 void RowsAhead::tell(std::span<const RowSource> sources, std::span<const std::int64_t> rows,
