@@ -11,6 +11,7 @@
 #include "ir/printer/constant_section.h"
 #include "ir/printer/printer.h"
 #include "jit/object_store.h"
+#include "support/big_stack.h"
 #include "support/failure.h"
 #include "support/sha256.h"
 
@@ -154,8 +155,10 @@ class EmittedAgain {
     module.check_well_formed = checked_;
     module.functions = functions;
     UncompiledUnits units(engine_);
-    return program_.emplace(
-        emit_program(units, engine_.target(), {module, functions, unknown_, given_}, false));
+    with_big_stack([&] {
+      program_ = emit_program(units, engine_.target(), {module, functions, unknown_, given_}, false);
+    });
+    return *program_;
   }
 
  private:
@@ -202,9 +205,13 @@ std::optional<std::string> program_text(const ProgramSource& source, const Targe
                                  target.private_cache_bytes, target.line_bytes, target.least_products,
                                  target.least_moved, source.functions.size(), fmt::join(source.given, " "));
   text += print_part(source.part(), section, {.comments = false});
+  // Of most constants the text has no more than a name.
   Sha256 hash;
-  for (const Tensor& constant : constants)
+  for (const Tensor& constant : constants) {
+    hash.add(fmt::format("{} ({}) {}\n", name_of(constant.dtype()), fmt::join(constant.shape(), ", "),
+                         constant.byte_size()));
     hash.add(constant.data(), static_cast<std::size_t>(constant.byte_size()));
+  }
   return text + hash.digits();
 }
 

@@ -259,6 +259,50 @@ def main(x: R.Tensor((1000,), "float32")):
   CHECK(again({}) == 1);
 }
 
+TEST_CASE("constants of which the text has only a name are told apart by all that they are", "[jit]") {
+  TemporaryFolder folder;
+  const auto list = [](int count, const std::string& element) {
+    std::string text;
+    for (int i = 0; i < count; ++i) text += element + ", ";
+    return "[" + text + "]";
+  };
+  const auto rows = [&](int count, int columns, const std::string& element) {
+    return list(count, list(columns, element));
+  };
+  const auto function = [](const std::string& body) { return "@R.function\ndef main():\n" + body; };
+  const auto two_sums = [&](int first, int second) {
+    return function(
+        fmt::format("    return R.sum(R.const({}, \"float32\")), R.sum(R.const({}, \"float32\"))\n",
+                    list(first, "1.0"), list(second, "1.0")));
+  };
+  const auto matched = [&](const std::string& table) {
+    return function("    y = R.match_cast(R.const(" + table +
+                    ", \"float32\"), R.Tensor((\"n\", \"m\"), \"float32\"))\n"
+                    "    return R.sum(y, axis=1), R.shape_of(y)\n");
+  };
+  const auto as_int64 = [&](const std::string& element, const std::string& dtype) {
+    return function("    return R.astype(R.const(" + list(20, element) + ", \"" + dtype +
+                    "\"), \"int64\")\n");
+  };
+  // Each pair has the same text but for that, and the same bytes one behind the other.
+  const std::vector<std::pair<std::string, std::string>> pairs{
+      {as_int64("1065353216", "int32"), as_int64("1.0", "float32")},
+      {two_sums(20, 30), two_sums(30, 20)},
+      {two_sums(5000, 100), two_sums(100, 5000)},
+      {matched(rows(4, 5, "1.0")), matched(rows(5, 4, "1.0"))},
+      {matched(rows(3, 0, "")), matched(rows(2, 0, ""))},
+  };
+  for (const auto& [first, second] : pairs) {
+    const auto store = [&] { return std::make_shared<ObjectStore>(folder.file("objects")); };
+    (void)call(store(), first, "main", {});
+    const Counted found = call(store(), second, "main", {});
+    INFO(second);
+    CHECK(found.programs == 0);
+    CHECK(written(found.value) == written(call(nullptr, second, "main", {}).value));
+    CHECK(written(found.value) != written(call(nullptr, first, "main", {}).value));
+  }
+}
+
 TEST_CASE("a kept program of which an object is gone is compiled again", "[jit]") {
   TemporaryFolder folder;
   const std::string text = R"(@R.function
