@@ -217,6 +217,41 @@ std::optional<std::size_t> along_sums(const Contraction& contraction, const Targ
   return std::nullopt;
 }
 
+// The sum's addend as a product of two factors.
+struct Factors {
+  Scalar term, guard;  // a guarded product counts where the guard holds
+  Scalar left, right;
+  bool guards_left = false;
+};
+
+std::optional<Factors> factors_of(const Nest& nest) {
+  const DType dtype = nest.store->buffer.dtype();
+  const auto update = as_update(*nest.store);
+  if (!update || update->op != BinaryOp::Add || (dtype != DType::Float32 && dtype != DType::Float64))
+    return std::nullopt;
+  Factors found{update->addend, {}, {}, {}};
+  if (const auto* chosen = found.term.as<Select>(); chosen && chosen->lazy) {
+    const auto* nothing = chosen->b.as<FloatLiteral>();
+    if (!nothing || nothing->value != 0) return std::nullopt;
+    found.guard = chosen->condition;
+    found.term = chosen->a;
+  }
+  const auto* product = found.term.as<Binary>();
+  if (!product || product->op != BinaryOp::Mul) return std::nullopt;
+  std::vector<Access> loads;
+  collect_loads(update->addend, loads);
+  for (const Access& load : loads)
+    if (*load.buffer == nest.store->buffer) return std::nullopt;
+  found.left = product->a;
+  found.right = product->b;
+  if (!found.guard.defined()) return found;
+  found.guards_left = guards(found.guard, found.left, nest);
+  if (!found.guards_left && !guards(found.guard, found.right, nest)) return std::nullopt;
+  Scalar& guarded = found.guards_left ? found.left : found.right;
+  guarded = if_then_else(found.guard, guarded, zero(dtype));
+  return found;
+}
+
 }  // namespace
 
 std::optional<Contracted> contract(const Stmt& stmt, RangeProver& prover, const Target& target,
@@ -229,33 +264,9 @@ std::optional<Contracted> contract(const Stmt& stmt, RangeProver& prover, const 
   const Store* init = starts ? matching_init(nest) : nullptr;
   if (starts && !init) return std::nullopt;
 
-  const DType dtype = nest.store->buffer.dtype();
-  const auto update = as_update(*nest.store);
-  if (!update || update->op != BinaryOp::Add || (dtype != DType::Float32 && dtype != DType::Float64))
-    return std::nullopt;
-  // A guarded product counts where the guard holds.
-  Scalar term = update->addend, guard;
-  if (const auto* chosen = term.as<Select>(); chosen && chosen->lazy) {
-    const auto* nothing = chosen->b.as<FloatLiteral>();
-    if (!nothing || nothing->value != 0) return std::nullopt;
-    guard = chosen->condition;
-    term = chosen->a;
-  }
-  const auto* product = term.as<Binary>();
-  if (!product || product->op != BinaryOp::Mul) return std::nullopt;
-  std::vector<Access> loads;
-  collect_loads(update->addend, loads);
-  for (const Access& load : loads)
-    if (*load.buffer == nest.store->buffer) return std::nullopt;
-
-  Scalar left = product->a, right = product->b;
-  bool guards_left = false;
-  if (guard.defined()) {
-    guards_left = guards(guard, left, nest);
-    if (!guards_left && !guards(guard, right, nest)) return std::nullopt;
-    Scalar& guarded = guards_left ? left : right;
-    guarded = if_then_else(guard, guarded, zero(dtype));
-  }
+  auto factors = factors_of(nest);
+  if (!factors) return std::nullopt;
+  auto& [term, guard, left, right, guards_left] = *factors;
   auto groups = grouped(nest, left, right);
   if (!groups || groups->left.empty() || groups->right.empty() || groups->summed.empty()) return std::nullopt;
   // The factor that moves along the memory of the result gives the columns.
