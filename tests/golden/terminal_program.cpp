@@ -50,6 +50,8 @@ TerminalProgram::TerminalProgram(const TemporaryFolder& folder, const std::vecto
     ::execve(RELISH_PROGRAM, arguments.data(), environment.data());
     ::_exit(127);
   }
+  // A program that is started beside this one must not hold its terminal open.
+  ::fcntl(terminal_, F_SETFD, FD_CLOEXEC);
 }
 
 TerminalProgram::~TerminalProgram() {
