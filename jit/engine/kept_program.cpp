@@ -7,6 +7,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <unordered_map>
 
 #include "ir/printer/constant_section.h"
 #include "ir/printer/printer.h"
@@ -23,27 +24,37 @@ using Json = nlohmann::json;
 // More bytes of constants than that are not hashed: it would take milliseconds of every start.
 constexpr std::size_t most_constant_bytes = std::size_t{4} << 20;
 
-std::optional<std::size_t> index_of(const std::vector<Tensor>& constants, const void* data) {
-  const auto found = std::find_if(constants.begin(), constants.end(),
-                                  [&](const Tensor& constant) { return constant.data() == data; });
-  if (found == constants.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - constants.begin());
-}
+// The constants of the source by the addresses of their elements.
+class ConstantNumbers {
+ public:
+  explicit ConstantNumbers(const std::vector<Tensor>& constants) : constants_(constants) {
+    for (std::size_t i = 0; i < constants.size(); ++i) by_address_[constants[i].data()].push_back(i);
+  }
 
-std::optional<std::size_t> index_of(const std::vector<Tensor>& constants, const Tensor& tensor) {
-  const auto found = std::find_if(constants.begin(), constants.end(), [&](const Tensor& constant) {
-    return constant.data() == tensor.data() && constant.dtype() == tensor.dtype() &&
-           constant.shape() == tensor.shape();
-  });
-  if (found == constants.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - constants.begin());
-}
+  std::optional<std::size_t> of(const void* data) const {
+    const auto found = by_address_.find(data);
+    return found == by_address_.end() ? std::nullopt : std::optional(found->second.front());
+  }
+  std::optional<std::size_t> of(const Tensor& tensor) const {
+    const auto found = by_address_.find(tensor.data());
+    if (found == by_address_.end()) return std::nullopt;
+    for (const std::size_t number : found->second) {
+      const Tensor& constant = constants_[number];
+      if (constant.dtype() == tensor.dtype() && constant.shape() == tensor.shape()) return number;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  const std::vector<Tensor>& constants_;
+  std::unordered_map<const void*, std::vector<std::size_t>> by_address_;
+};
 
 // Of the leaves of arguments and results, what calls look at. Throws std::out_of_range for a constant that
 // the source does not have.
 class LayoutWriter {
  public:
-  LayoutWriter(const FunctionLayout& layout, const std::vector<Tensor>& constants)
+  LayoutWriter(const FunctionLayout& layout, const ConstantNumbers& constants)
       : layout_(layout), constants_(constants) {}
 
   Json whole() const {
@@ -70,14 +81,14 @@ class LayoutWriter {
   Json place(const Place& place) const {
     Json made{{"origin", place.origin}, {"leaf", place.leaf}, {"donated", place.donated}};
     if (place.origin != Place::Constant) return made;
-    const std::optional<std::size_t> constant = index_of(constants_, place.constant);
+    const std::optional<std::size_t> constant = constants_.of(place.constant);
     if (!constant) throw std::out_of_range("constant");
     made["constant"] = *constant;
     return made;
   }
 
   const FunctionLayout& layout_;
-  const std::vector<Tensor>& constants_;
+  const ConstantNumbers& constants_;
 };
 
 class LayoutReader {
@@ -217,13 +228,14 @@ std::optional<std::string> program_text(const ProgramSource& source, const Targe
 
 std::optional<std::string> kept_form(const EmittedProgram& emitted, const ProgramSource& source,
                                      const std::vector<std::optional<std::string>>& keys) {
-  const std::vector<Tensor> constants = constants_of(source.functions);
+  const std::vector<Tensor> held = constants_of(source.functions);
+  const ConstantNumbers constants(held);
   if (emitted.sites.keeps_data()) return std::nullopt;
   for (const HostCall& host : emitted.host_calls)
     if (host.callable) return std::nullopt;
   Json addresses = Json::array();
   for (const void* address : emitted.sites.addresses()) {
-    const std::optional<std::size_t> index = index_of(constants, address);
+    const std::optional<std::size_t> index = constants.of(address);
     if (!index) return std::nullopt;
     addresses.push_back(*index);
   }

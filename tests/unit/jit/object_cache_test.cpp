@@ -229,6 +229,7 @@ class M:
   (void)again(value, {numbers(DType::Float32, {3})});
   const Counted valued = again(value, {numbers(DType::Float32, {3})});
   CHECK(valued.compiled == 0);
+  CHECK(valued.programs == 0);
   CHECK(written(valued.value) == written(call(nullptr, value, "main", {numbers(DType::Float32, {3})}).value));
 }
 
