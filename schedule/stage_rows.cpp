@@ -297,9 +297,9 @@ Stmt nest_of(const Stage& stage, std::size_t rows) {
 }
 
 // Whether the last group follows a contraction, which it shares no rows with, element by element, and the
-// stage takes windows of it: then it is done where the contraction has its elements ready.
+// stage, as a pool, takes windows of it: then it is done where the contraction has its elements ready.
 bool between_contraction_and_windows(const std::vector<RowGroup>& groups, const Stage& stage) {
-  if (groups.size() < 2 || groups.back().stages.size() != 1) return false;
+  if (groups.size() < 2 || groups.back().stages.size() != 1 || is_contraction(stage)) return false;
   const Stage &middle = groups.back().stages.front(), &first = groups[groups.size() - 2].stages.front();
   if (!middle.maps() || !is_contraction(first) || !loads_from(middle, first.values.front().target))
     return false;

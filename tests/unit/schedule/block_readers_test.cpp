@@ -195,6 +195,39 @@ TEST_CASE("windows of blocks: sums that lie by places stay so, and what is read 
   check_bits(c);
 }
 
+TEST_CASE("windows of blocks: a convolution of them keeps its own tiles") {
+  const ModulePtr module = read_module("test.relish", R"(
+@I.ir_module
+class M:
+    @T.prim_func
+    def f(x: T.Buffer((2, 16, 18, 18), "float32"), v: T.Buffer((16, 16, 3, 3), "float32"), w: T.Buffer((16, 16, 3, 3), "float32"), y: T.Buffer((2, 16, 14, 14), "float32")):
+        a = T.alloc_buffer((2, 16, 16, 16), "float32")
+        for i, c, h, k, d, e, g in T.grid(2, 16, 16, 16, 16, 3, 3):
+            with T.sblock("first"):
+                vi, vc, vh, vk, vd, ve, vg = T.axis.remap("SSSSRRR", [i, c, h, k, d, e, g])
+                with T.init():
+                    a[vi, vc, vh, vk] = T.float32(0)
+                a[vi, vc, vh, vk] = a[vi, vc, vh, vk] + x[vi, vd, vh + ve, vk + vg] * v[vc, vd, ve, vg]
+        for i, c, h, k, d, e, g in T.grid(2, 16, 14, 14, 16, 3, 3):
+            with T.sblock("second"):
+                vi, vc, vh, vk, vd, ve, vg = T.axis.remap("SSSSRRR", [i, c, h, k, d, e, g])
+                with T.init():
+                    y[vi, vc, vh, vk] = T.float32(0)
+                y[vi, vc, vh, vk] = y[vi, vc, vh, vk] + a[vi, vd, vh + ve, vk + vg] * w[vc, vd, ve, vg]
+)");
+  int contractions = 0;
+  const Module scheduled = schedule(*module, wide);
+  for (const auto* block : all_of<BlockStmt>(*scheduled.prim_func("f")))
+    contractions += block->name == "tile";
+  CHECK(contractions == 2);
+  CHECK(part_of(scheduled).empty());
+  check_schedules(
+      module,
+      {small_numbers(DType::Float32, {2, 16, 18, 18}, 7), small_numbers(DType::Float32, {16, 16, 3, 3}, 5),
+       small_numbers(DType::Float32, {16, 16, 3, 3}, 3)},
+      "");
+}
+
 TEST_CASE("windows of blocks: other images, images in another order and a second reader stay apart") {
   Convolved c;
   REQUIRE(!part_of(schedule(*module_of(c), wide)).empty());

@@ -347,3 +347,21 @@ TEST_CASE("fusion tells why calls stay apart") {
              "        else:\n            z = x\n        return z\n")
             .find("a branch reads it") != std::string::npos);
 }
+
+TEST_CASE("fuse: a convolution behind a convolution has blocks of its own") {
+  // Sums of the size of 1, from terms of the size of 0.01.
+  const auto weights = [](int seed) {
+    Tensor tensor = numbers(DType::Float32, {16, 16, 3, 3}, seed);
+    for (std::int64_t i = 0; i < tensor.size(); ++i) tensor.set_double(i, tensor.get_double(i) / 64);
+    return Value(tensor);
+  };
+  for (const char* between : {"a", "R.nn.relu(a)"}) {
+    CAPTURE(between);
+    const ModulePtr module =
+        read_function(tensors("x", "(2, 16, 16, 16)") + ", " + tensors("vw", "(16, 16, 3, 3)"),
+                      std::string("        a = R.nn.conv2d(x, v, padding=1)\n        return R.nn.conv2d(") +
+                          between + ", w, padding=1)\n");
+    const std::vector<Value> args{Value(numbers(DType::Float32, {2, 16, 16, 16}, 1)), weights(2), weights(3)};
+    CHECK(calls_of(check_fused(module, args, 1e-5)) == 2);
+  }
+}

@@ -4,13 +4,12 @@
 // as much work as there is, so the conditions are evaluated, over all values of the loops in them; a term
 // that is left out of a sum is no operation either. What data decide counts as if it held. The counter is
 // held to numbers by hand below, as what it says of models cannot be seen.
-#include <fstream>
 #include <functional>
-#include <sstream>
 #include <unordered_map>
 
 #include "ir/rewriting/rewrite.h"
 #include "ir/scalars/scalar_order.h"
+#include "tests/unit/benchmark_module.h"
 #include "tests/unit/transform/helpers.h"
 #include "transform/dead_code.h"
 #include "transform/derivatives.h"
@@ -154,23 +153,6 @@ double operations(const Module& module, const std::string& function) {
   return sum;
 }
 
-// The declarations of a file, without the statements behind them.
-ModulePtr declarations_of(const std::string& path) {
-  std::ifstream file(path);
-  REQUIRE(file.good());
-  std::stringstream text;
-  std::string line;
-  for (bool inside = true; inside && std::getline(file, line);) {
-    inside = line.empty() || line[0] == ' ' || line[0] == '#' || line[0] == '@' || line.starts_with("class");
-    if (inside) text << line << "\n";
-  }
-  return read(text.str());
-}
-
-}  // namespace
-
-namespace {
-
 // Operations of the function and of its gradient by that parameter, without the way there.
 std::pair<double, double> counted(const ModulePtr& module, const std::string& wrt) {
   DerivativeOptions options;
@@ -226,7 +208,7 @@ TEST_CASE("an adjoint with what it is the adjoint of costs at most three times t
                                 {"bench/w6.relish", "main"}};
   for (const auto& [path, function] : workloads) {
     CAPTURE(path);
-    const ModulePtr module = declarations_of(path);
+    const ModulePtr module = benchmark_module(path);
     DerivativeOptions options;  // the parameters; nobody asks for the gradient of the data
     const FunctionPtr source = module->function(function);
     for (std::size_t i = 1; i < source->params.size(); ++i)
