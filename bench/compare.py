@@ -211,16 +211,19 @@ def machine_of(relish):
 
 def compare(name, ours, peer, options):
     """Both in turn. Each time of ours is held against the mean of the peer's before and behind it, since a machine that
-    others use too is quicker in one second than in the next; of these ratios the median counts."""
-    mine, theirs = [], []
+    others use too is quicker in one second than in the next; of these ratios the median counts. The ratio of the least
+    times is what is left when neither side had a neighbour."""
+    mine, theirs, least = [], [], [math.inf, math.inf]
     for turn in range(2 * options.rounds + 1):
         measured = ours(options.relish, options.threads, options.seconds) if turn % 2 else peer.measure(name, options.seconds)
         if "error" in measured:
             return {"row": name, "error": measured["error"]}
         (mine if turn % 2 else theirs).append(measured["median_ms"])
+        least[turn % 2] = min(least[turn % 2], measured.get("min_ms", measured["median_ms"]))
     ratios = sorted((before + behind) / 2 / own for before, own, behind in zip(theirs, mine, theirs[1:]))
     return {"row": name, "relish_ms": statistics.median(mine), "peer_ms": statistics.median(theirs),
-            "ratio": statistics.median(ratios), "low": ratios[0], "high": ratios[-1], "peer": " + ".join(peer.libraries)}
+            "ratio": statistics.median(ratios), "low": ratios[0], "high": ratios[-1],
+            "best": least[0] / least[1], "peer": " + ".join(peer.libraries)}
 
 
 def main():
@@ -251,7 +254,7 @@ def main():
     print(f"{options.threads} thread(s), {result['machine'].get('processor', 'this machine')}, load "
           f"{result['load']:.1f}; peer: the quicker of {', '.join(result['peers'])} (logistic: NumPy; start: NumPy "
           "too; open_…: Relish with its sizes in the text)")
-    print(f"{'row':<24}{'relish ms':>12}{'peer ms':>12}{'ratio':>8}  least and most of it, peer")
+    print(f"{'row':<24}{'relish ms':>12}{'peer ms':>12}{'ratio':>8}  least and most of it, of least times, peer")
     for name in known:
         if name in starts:
             mine, theirs, best = start_times(options.relish, peers[0].python, peers[0].environment,
@@ -266,7 +269,7 @@ def main():
         if "error" in row:
             print(f"{name:<24}{row['error']}", flush=True)
         else:
-            spread = f"  {row['low']:.2f} {row['high']:.2f}  {row['peer']}" if "low" in row else ""
+            spread = f"  {row['low']:.2f} {row['high']:.2f}  {row['best']:.2f}  {row['peer']}" if "low" in row else ""
             print(f"{name:<24}{row['relish_ms']:>12.4f}{row['peer_ms']:>12.4f}{row['ratio']:>8.2f}{spread}", flush=True)
     for peer in peers:
         peer.close()
