@@ -105,6 +105,15 @@ bool loads_from(const Stmt& stmt, const Buffer& buffer) {
                      [&](const Access& access) { return !access.store && *access.buffer == buffer; });
 }
 
+bool may_run_in_turns(const std::vector<Access>& first, const std::vector<Access>& second,
+                      const Buffer& handed) {
+  return std::none_of(first.begin(), first.end(), [&](const Access& a) {
+    return std::any_of(second.begin(), second.end(), [&](const Access& b) {
+      return *a.buffer == *b.buffer && (a.store || b.store) && !(*a.buffer == handed);
+    });
+  });
+}
+
 bool same_indices(const std::vector<Scalar>& a, const std::vector<Scalar>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), structurally_equal);
 }

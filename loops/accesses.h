@@ -45,5 +45,9 @@ struct BodyAccesses {
 // All accesses in the statement, in order.
 std::vector<Access> accesses_in(const Stmt& stmt);
 bool loads_from(const Stmt& stmt, const Buffer& buffer);
+// Whether two statements with these accesses may run in turns, a part of each at a time: neither writes what
+// the other accesses, but for the buffer that one hands to the other.
+bool may_run_in_turns(const std::vector<Access>& first, const std::vector<Access>& second,
+                      const Buffer& handed);
 
 }  // namespace relish

@@ -95,16 +95,6 @@ std::optional<std::vector<std::size_t>> dimensions_of(const Follower& next, cons
   return dimensions;
 }
 
-// Whether the two nests may run in turns: neither writes what the other accesses, but for the result.
-bool apart(const Stmt& nest, const Follower& next, const Buffer& result) {
-  const std::vector<Access> before = accesses_in(nest), behind = accesses_in(next.body);
-  return std::none_of(before.begin(), before.end(), [&](const Access& a) {
-    return std::any_of(behind.begin(), behind.end(), [&](const Access& b) {
-      return *a.buffer == *b.buffer && (a.store || b.store) && !(*a.buffer == result);
-    });
-  });
-}
-
 // The dimensions of the result in the order in which the follower stores its elements; none when that is
 // their own, or not the same for all that is stored.
 std::vector<std::size_t> order_of_stores(const Follower& next, const std::vector<std::size_t>& dimensions,
@@ -208,7 +198,7 @@ struct Joint {
 std::optional<Joint> joint_of(const Stmt& nest, const Stmt& next, bool kept, RangeProver& prover) {
   const Store* made = store_of(nest);
   auto follower = made ? follower_of(next) : std::nullopt;
-  if (!follower || !apart(nest, *follower, made->buffer)) return std::nullopt;
+  if (!follower || !may_run_in_turns(accesses_in(nest), accesses_in(follower->body), made->buffer)) return std::nullopt;
   auto dimensions = dimensions_of(*follower, made->buffer);
   // One nest for each remainder sums only what counts, which is worth more than a result that is not stored.
   if (!dimensions || split_by_remainders(nest, prover)) return std::nullopt;
