@@ -8,10 +8,12 @@
 //
 // Where several blocks of columns use the same rows, all parts of `left` are copied once, before the blocks;
 // likewise those of `right` where several blocks of rows use the same columns.
-// Panels are as long as whole tiles. What lies behind the last row or column is computed and never read. Of
-// an axis whose extent only the run knows, blocks are as large as they can be, and tiles behind its end are
-// left out. Few rows (one tile or two) read `right` where it is when its rows are whole tiles long: a panel
-// would be used once.
+// Of rows that are few, blocks of columns are so many that the threads share them, and each copies its own
+// part of `right`: what another core has copied comes to this one slowly. Where only the run knows how many
+// rows there are, it takes that form or the other one. Panels are as long as whole tiles. What lies behind
+// the last row or column is computed and never read. Of an axis whose extent only the run knows, blocks are
+// as large as they can be, and tiles behind its end are left out. Few rows (one tile or two) read `right`
+// where it is when its rows are whole tiles long: a panel would be used once.
 #include "schedule/contraction_blocks.h"
 
 #include "schedule/contraction_copies.h"
@@ -30,15 +32,17 @@ std::string panel_name(const Scalar& factor, const std::string& side) {
 
 class ContractionWriter : private ContractionScope {
  public:
-  ContractionWriter(const Contraction& written, const Target& target) : ContractionScope(written, target) {}
+  ContractionWriter(const Contraction& written, ContractionShapes sizes)
+      : ContractionScope(written, std::move(sizes)) {}
 
   Stmt write() {
     for (const Axis* axis : contraction.around) open(axis);
     const std::size_t around = loops_.size();
     for (const Blocked* blocks : {&shapes.rows, &shapes.columns})
       for (const Axis* axis : blocks->around) open(axis);
+    if (shapes.columns_first) column_round = open_rounds(shapes.columns);
     row_round = open_rounds(shapes.rows);
-    column_round = open_rounds(shapes.columns);
+    if (!shapes.columns_first) column_round = open_rounds(shapes.columns);
     const std::size_t outside = loops_.size();
 
     if (shapes.in_windows())
@@ -173,7 +177,7 @@ class ContractionWriter : private ContractionScope {
     if (!shapes.in_windows()) joined_terms(values, *this, shapes.summed, summed_round, 0, term);
     const Scalar found = iteration(blocks, round, element);
     let_stand_for(values, blocks.cut,
-                  blocks.in_whole_tiles(in_tile) ? found : min(found, number(extent_of(blocks.cut) - 1)));
+                  blocks.in_whole_tiles(in_tile) ? found : min(found, blocks.cut->loop->extent - number(1)));
     return substitute(factor, values);
   }
 
@@ -258,7 +262,12 @@ class ContractionWriter : private ContractionScope {
 }  // namespace
 
 Stmt blocks_of(const Contraction& contraction, const Target& target) {
-  return ContractionWriter(contraction, target).write();
+  const ContractionShapes shapes = shapes_of(contraction, target);
+  const Stmt blocks = ContractionWriter(contraction, shapes).write();
+  const auto few = few_rows_of(contraction, shapes);
+  if (!few) return blocks;
+  return make_stmt(IfStmt{few->holds, ContractionWriter(contraction, few->shapes).write(), blocks},
+                   contraction.nest->store_stmt->span);
 }
 
 }  // namespace relish

@@ -191,6 +191,12 @@ std::int64_t bytes_along(const Load& loaded, const Axis* axis, std::int64_t byte
   return 0;
 }
 
+// Whether too many of so many steps along the axis fall into the same lines of a cache, or may do so.
+bool in_same_lines(const Load& loaded, const Axis* axis, std::int64_t steps, std::int64_t bytes) {
+  const std::int64_t stride = bytes_along(loaded, axis, bytes);
+  return stride == 0 || steps * std::gcd(stride, bytes_of_places) > most_lines_in_place * bytes_of_places;
+}
+
 // Whether all terms of a row lie side by side, and few blocks read them: then the rows need not be whole
 // tiles.
 bool reads_filters_directly(const Contraction& contraction, const ContractionShapes& shapes) {
@@ -215,10 +221,29 @@ bool reads_left_directly(const Contraction& contraction, const ContractionShapes
   const bool by_rows = plain && runs_along(contraction.left, shapes.rows.cut) && shapes.summed.known() &&
                        shapes.summed.whole() && shapes.summed.size() <= most_lines_of_terms;
   if (!by_terms && !by_rows) return false;
-  const std::int64_t stride = bytes_along(*loaded, by_terms ? shapes.rows.cut : shapes.summed.cut, bytes);
-  const std::int64_t lines = by_terms ? shapes.tile.rows : shapes.summed.size();
-  return stride > 0 && lines * std::gcd(stride, bytes_of_places) <= most_lines_in_place * bytes_of_places;
+  return !in_same_lines(*loaded, by_terms ? shapes.rows.cut : shapes.summed.cut,
+                        by_terms ? shapes.tile.rows : shapes.summed.size(), bytes);
 }
+
+// So many blocks of columns where one block would hold all: a task of the threads each.
+constexpr std::int64_t most_column_blocks = 8;
+
+// Cuts the columns of what would be one block, so that each block copies the columns that it uses, on the
+// thread that uses them. False where it stays one.
+bool cut_columns(const Contraction& contraction, ContractionShapes& shapes) {
+  Blocked& columns = shapes.columns;
+  const std::int64_t in_tile = shapes.tile.columns();
+  if (!contraction.around.empty() || shapes.in_windows() || shapes.left_in_windows() ||
+      !shapes.rows.known() || !shapes.rows.whole() || !columns.known() || !columns.whole() ||
+      !columns.inside.empty() || extent_of(columns.cut) % in_tile != 0)
+    return false;
+  const std::int64_t tiles = extent_of(columns.cut) / in_tile;
+  columns.chunk = in_tile * rounds_of(tiles, most_column_blocks);
+  return tiles > 1;
+}
+
+// So many rows, or less, stay in the cache of a core while one block of columns after the other reads them.
+constexpr std::int64_t most_rows_of_columns = 256;
 
 // Elements that are one axis, of a factor without a guard, are copied tile by tile.
 bool in_tiles(const Contraction& contraction, const Blocked& elements, bool left) {
@@ -332,11 +357,36 @@ ContractionShapes shapes_of(const Contraction& contraction, const Target& target
     columns.chunk = rounds_of(columns.chunk, tile.columns()) * tile.columns();
   shapes.stores_tiles = stored();
   shapes.left_direct = !shapes.left_in_windows() && reads_left_directly(contraction, shapes, bytes);
+  const bool cut = cut_columns(contraction, shapes);
   shapes.left_once = !shapes.left_direct && !shapes.left_in_windows() &&
                      fits_at_once(rows, columns, shapes.summed, tile.rows);
+  if (cut && !shapes.left_direct && !shapes.left_once) columns.chunk = extent_of(columns.cut);
   shapes.right_once = !windows && fits_at_once(columns, rows, shapes.summed, tile.columns());
   shapes.asks = asks(contraction, shapes);
   return shapes;
+}
+
+std::optional<FewRows> few_rows_of(const Contraction& contraction, const ContractionShapes& shapes) {
+  const Blocked& columns = shapes.columns;
+  const auto* loaded = contraction.left.as<Load>();
+  const std::int64_t in_tile = shapes.tile.columns();
+  const std::int64_t tiles = columns.known() ? rounds_of(extent_of(columns.cut), in_tile) : 0;
+  const bool plain = contraction.around.empty() && !contraction.guard.defined() && !shapes.direct &&
+                     !shapes.in_windows() && !shapes.left_in_windows() && contraction.rows.size() == 1 &&
+                     contraction.columns.size() == 1 && contraction.summed.size() == 1;
+  if (!plain || !loaded || shapes.rows.known() || tiles < 2 || extent_of(columns.cut) % in_tile != 0 ||
+      !shapes.summed.known() || !runs_along(contraction.left, shapes.summed.cut))
+    return std::nullopt;
+  const auto bytes = static_cast<std::int64_t>(size_of(contraction.nest->store->buffer.dtype()));
+  if (in_same_lines(*loaded, shapes.rows.cut, shapes.tile.rows, bytes)) return std::nullopt;
+  FewRows few{shapes, {}};
+  few.shapes.rows.chunk = most_rows_of_columns / shapes.tile.rows * shapes.tile.rows;
+  few.shapes.columns.chunk = std::min(columns.chunk, in_tile * rounds_of(tiles, most_column_blocks));
+  few.shapes.columns_first = few.shapes.left_direct = true;
+  few.shapes.left_once = few.shapes.right_once = false;
+  const Scalar& rows = shapes.rows.cut->loop->extent;
+  few.holds = rows < int_literal(rows.dtype(), few.shapes.rows.chunk + 1);
+  return few;
 }
 
 }  // namespace relish

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 
 #include "schedule/contraction_blocks.h"
 #include "schedule/contraction_tiles.h"
@@ -53,6 +54,8 @@ struct ContractionShapes {
   bool left_once = false;     // one panel holds all of the left factor
   bool stores_tiles = false;  // a tile is stored to the result, without sums of a block
   bool right_once = false;    // one panel holds all of the right factor
+  // Blocks of columns are around those of rows: the threads take columns, of which each copies its own.
+  bool columns_first = false;
   // A tile asks for the elements that are read behind its sums, and is stored to the result when these are
   // complete.
   bool asks = false;
@@ -94,5 +97,13 @@ bool turns_sums(const Contraction& contraction, const ContractionShapes& shapes)
 
 // By extents and the target alone.
 ContractionShapes shapes_of(const Contraction& contraction, const Target& target);
+
+// Rows whose number only the run knows, where they are few.
+struct FewRows {
+  ContractionShapes shapes;  // blocks of columns that go over all rows, which they read where they are
+  Scalar holds;              // whether the rows are few
+};
+// Beside the shapes that are chosen for any number of rows; none when it is known, or rows must be copied.
+std::optional<FewRows> few_rows_of(const Contraction& contraction, const ContractionShapes& shapes);
 
 }  // namespace relish

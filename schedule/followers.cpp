@@ -33,8 +33,8 @@ std::optional<Stmt> blocks_of(const Chain& chain, RangeProver& prover, const Tar
 }
 
 // The chain as blocks that hand on what they make. Where they would turn their sums, all is done as the sums
-// lie, and what the reader gives is turned, which is less. A reader that is a contraction has blocks and tiles
-// of its own, which are worth more than what one block hands to it.
+// lie, and what the reader gives is turned, which is less. A reader that is a contraction has blocks and
+// tiles of its own, which are worth more than what one block hands to it.
 std::optional<Stmt> contract_with_reader(const Chain& chain, RangeProver& prover, const Target& target,
                                          Accumulators& accumulators) {
   if (contract(chain.reader, prover, target)) return std::nullopt;

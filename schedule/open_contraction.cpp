@@ -11,6 +11,13 @@
 // itself, since every block of rows reads all of it; blocks of rows are a few tiles, so that there are
 // several of them at once also of few rows.
 //
+// Of few rows the blocks of columns run at once, each with a panel that its own thread fills, and the rows
+// are read where they are:
+//
+//   for every tile of columns, at once, every part of at most 256 terms:
+//     copy the part of `right` into a panel
+//     for every tile of rows: sum the products in registers, add them to the result
+//
 // Fewer columns than a vector has, and those of the fewest rows, are read where they are, and so are the
 // rows: panels would be used once or twice.
 #include "schedule/open_contraction.h"
@@ -31,13 +38,18 @@ constexpr std::int64_t rows_of_block = 32;
 constexpr std::int64_t terms_of_open_part = 256;
 // Rows whose number only the run knows are rows_guessed to be so many, and are few below that.
 constexpr std::int64_t rows_guessed = 64, fewest_rows = 4;
+// So many rows, or less, are read where they are by each tile of columns: they stay in the cache of a core.
+constexpr std::int64_t few_blocks_of_rows = 256;
+// Rows that are so many bytes apart fall into the same lines of a first cache, where a tile of so many is too
+// much.
+constexpr std::int64_t bytes_of_places = 1 << 12, most_rows_in_place = 4;
 // So many sums are under way at once: vectors of columns that one of few rows reads, or rows of one vector.
 constexpr std::int64_t vectors_of_few = 4, rows_of_vector = 8;
 // Terms of a row are copied by so many vectors at once.
 constexpr std::int64_t copied_vectors = 4;
 
 // How the rows and columns are read.
-enum class Form { Panels, NarrowColumns, FewRows };
+enum class Form { Panels, ColumnsAtOnce, NarrowColumns, FewRows };
 
 class OpenWriter : private ContractionScope {
  public:
@@ -51,8 +63,10 @@ class OpenWriter : private ContractionScope {
       outside.push_back({var, axis->loop->extent});
       let_stand_for(values, axis, use(var));
     }
-    column_round = round_of(shapes.columns, outside);
-    if (form_ != Form::Panels) {
+    const bool columns_at_once = form_ == Form::ColumnsAtOnce;
+    column_round = round_of(shapes.columns, outside, columns_at_once ? LoopKind::Parallel : LoopKind::Serial);
+    if (columns_at_once) row_round = round_of(shapes.rows, outside);
+    if (form_ != Form::Panels && !columns_at_once) {
       const bool at_once = form_ == Form::NarrowColumns;
       row_round = round_of(shapes.rows, outside, at_once ? LoopKind::Parallel : LoopKind::Serial);
       summed_round = round_of_terms(outside);
@@ -65,7 +79,7 @@ class OpenWriter : private ContractionScope {
                    shapes.summed, shapes.tile.columns(), shapes.tile.lanes, false);
     part.allocations.push_back(right_.buffer());
     const Stmt copies = copied_right(*this, right_);
-    part.body = seq({copies, rows()}, span());
+    part.body = seq({copies, columns_at_once ? tiles() : rows()}, span());
     return in_loops(outside, make_stmt(std::move(part), span()));
   }
 
@@ -214,17 +228,19 @@ class OpenWriter : private ContractionScope {
     body.push_back(each_of_tile(rows, always, [&](const TileRow& row, const Scalar& column) {
       return make_stmt(Store{tile, {row.in_tile, column}, zero(dtype)}, span());
     }));
-    const bool panels = form_ == Form::Panels;
+    const bool right_panel = form_ == Form::Panels || form_ == Form::ColumnsAtOnce;
     const auto left_at = [&](const TileRow& row) {
-      return panels
+      return form_ == Form::Panels
                  ? load(left_.buffer(), left_.at({}, {}, use(term), {row.in_block, rows.tile(), row.in_tile}))
                  : in_place(contraction.left, use(term), shapes.rows, row_round, row.in_block,
                             shapes.tile.rows);
     };
     const auto right_at = [&](const Scalar& column) {
-      return panels ? load(right_.buffer(),
-                           right_.at({}, {}, use(term), {in_columns(column), use(column_tile), column}))
-                    : column_in_place(use(term), in_columns(column));
+      return right_panel
+                 ? load(right_.buffer(),
+                        right_.at({}, {}, use(term),
+                                  {in_columns(column), one_tile ? number(0) : use(column_tile), column}))
+                 : column_in_place(use(term), in_columns(column));
     };
     const Stmt products = each_of_tile(rows, always, [&](const TileRow& row, const Scalar& column) {
       const std::vector<Scalar> at{row.in_tile, column};
@@ -261,7 +277,7 @@ ContractionShapes shapes_for(const Contraction& contraction, const Target& targe
   const Axis *row = contraction.rows.front(), *column = contraction.columns.front();
   ContractionShapes shapes;
   shapes.summed = cut_into(contraction.summed.front(), terms_of_open_part);
-  if (form != Form::Panels) {
+  if (form == Form::NarrowColumns || form == Form::FewRows) {
     const bool few = form == Form::FewRows;
     shapes.tile = few ? RegisterTile{1, std::min(vectors_of_few, rounds_of(extent_of(column), lanes)), lanes}
                       : RegisterTile{std::min(rows_of_vector, extent_of(row)), 1, lanes};
@@ -279,11 +295,29 @@ ContractionShapes shapes_for(const Contraction& contraction, const Target& targe
                       0};
   shapes.tile = best_tile(task, target);
   const auto whole = [](std::int64_t size, std::int64_t tile) { return std::max(size / tile * tile, tile); };
-  shapes.rows = cut_into(row, whole(rows_of_block, shapes.tile.rows));
-  shapes.columns = cut_into(column, whole(most, shapes.tile.columns()));
+  const bool at_once = form == Form::ColumnsAtOnce;
+  shapes.rows = cut_into(row, whole(at_once ? few_blocks_of_rows : rows_of_block, shapes.tile.rows));
+  shapes.columns = cut_into(column, at_once ? shapes.tile.columns() : whole(most, shapes.tile.columns()));
   shapes.left = runs_by_rows(contraction) ? PanelOrder::ByElement : PanelOrder::ByTile;
   shapes.right = PanelOrder::ByTile;
   return shapes;
+}
+
+// When the run has so few rows that each tile of columns reads them where they are. None: rows are known, or
+// their terms do not lie side by side, or there is one tile of columns.
+std::optional<Scalar> reads_rows_in_place(const Contraction& contraction, const Target& target) {
+  const Scalar &rows = contraction.rows.front()->loop->extent,
+               &terms = contraction.summed.front()->loop->extent;
+  const RegisterTile tile = shapes_for(contraction, target, Form::ColumnsAtOnce).tile;
+  if (rows.as_int() || !runs_by_rows(contraction) || !contraction.around.empty() ||
+      extent_of(contraction.columns.front()) <= tile.columns())
+    return std::nullopt;
+  const auto number = [](std::int64_t value, const Scalar& like) { return int_literal(like.dtype(), value); };
+  const Scalar few = rows < number(few_blocks_of_rows + 1, rows);
+  if (tile.rows <= most_rows_in_place) return few;
+  const auto bytes = static_cast<std::int64_t>(size_of(contraction.nest->store->buffer.dtype()));
+  return logical(LogicalOp::And, few,
+                 number(0, terms) < floor_mod(terms, number(bytes_of_places / bytes, terms)));
 }
 
 }  // namespace
@@ -305,6 +339,8 @@ std::optional<Stmt> open_contraction(const Contraction& contraction, const Targe
   // What lies side by side in the factor becomes vectors, in which its columns may end.
   const bool reads_vectors = moves_along(contraction.right, contraction.columns.front());
   Stmt body = written(Form::Panels);
+  if (const auto few = reads_rows_in_place(contraction, target))
+    body = make_stmt(IfStmt{*few, written(Form::ColumnsAtOnce), body}, span);
   if (reads_vectors && !columns.as_int())
     body = make_stmt(
         IfStmt{columns < int_literal(columns.dtype(), lanes + 1), written(Form::NarrowColumns), body}, span);

@@ -1,6 +1,8 @@
 // The sizes of blocks of products, and what of them is copied where.
 #include <fmt/format.h>
 
+#include <array>
+
 #include "tests/unit/schedule/helpers.h"
 
 using namespace relish;
@@ -67,6 +69,91 @@ TEST_CASE("blocks: fewer columns than a vector has are stored from registers") {
   const ModulePtr odd = product_of(17, 20, 10);
   check_schedules(
       odd, {small_numbers(DType::Float32, {17, 20}, 7), small_numbers(DType::Float32, {20, 10}, 5)}, "tile");
+}
+
+namespace {
+
+// The parallel loops and the panels, in the order of the text, each panel with its shape: "j_0 B_panel 20
+// 32".
+std::string shared_out(const Module& module) {
+  std::string found;
+  for_each_stmt(module.prim_func("f")->body, [&](const Stmt& stmt) {
+    const auto* loop = stmt.as<For>();
+    if (loop && loop->kind == LoopKind::Parallel) found += loop->var.name() + " ";
+    const auto* block = stmt.as<BlockStmt>();
+    if (!block) return;
+    for (const Buffer& buffer : block->allocations) {
+      if (buffer.name().find("panel") == std::string::npos) continue;
+      found += buffer.name() + " ";
+      for (const Scalar& extent : buffer.shape()) found += std::to_string(*extent.as_int()) + " ";
+    }
+  });
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("blocks: of few rows the threads take columns, and each copies its own") {
+  CHECK(shared_out(schedule(*product_of(64, 784, 128), large_caches)) == "j_0 B_panel 196 32 ");
+  // At most eight blocks, of whole tiles.
+  Target larger = large_caches;
+  larger.private_cache_bytes *= 2;
+  CHECK(shared_out(schedule(*product_of(64, 784, 512), larger)) == "j_0 B_panel 2 196 32 ");
+  // Rows that are no whole tiles, or fall into the same lines of a cache, are copied before, once.
+  CHECK(shared_out(schedule(*product_of(61, 784, 128), large_caches)) ==
+        "A_panel 4 63 196 l_0 j_0 B_panel 196 32 ");
+  // Columns that are no whole tiles stay one block.
+  CHECK(shared_out(schedule(*product_of(64, 784, 100), large_caches)).find("j_0") == std::string::npos);
+  for (const auto& [n, k, m] : std::vector<std::array<std::int64_t, 3>>{
+           {64, 300, 64}, {64, 300, 288}, {61, 300, 64}, {8, 1024, 96}, {64, 30, 100}})
+    check_schedules(product_of(n, k, m),
+                    {small_numbers(DType::Float32, {n, k}, 7), small_numbers(DType::Float32, {k, m}, 5)}, "");
+}
+
+TEST_CASE("blocks: of an open number of rows, few go by columns and many by rows, with the same bits") {
+  const auto product = [](std::int64_t k, std::int64_t m) {
+    return read_module(
+        "test.relish",
+        fmt::format(
+            "@I.ir_module\nclass M:\n    @T.prim_func\n"
+            "    def f(a: T.handle, B: T.Buffer(({1}, {2}), \"float32\"), c: T.handle):\n"
+            "        n = T.int64()\n        A = T.match_buffer(a, (n, {1}), \"float32\")\n"
+            "        C = T.match_buffer(c, (n, {2}), \"float32\")\n"
+            "        for i, j, l in T.grid(n, T.int64({2}), T.int64({1})):\n            with T.sblock(\"C\"):\n"
+            "                vi, vj, vl = T.axis.remap(\"SSR\", [i, j, l])\n"
+            "                with T.init():\n                    C[vi, vj] = T.float32(0)\n"
+            "                C[vi, vj] = C[vi, vj] + A[vi, vl] * B[vl, vj]\n",
+            0, k, m));
+  };
+  const ModulePtr module = product(600, 64);
+  const auto scheduled = std::make_shared<const Module>(schedule(*module, large_caches));
+  // Fewest rows have no panels, few have those of columns, many those of both.
+  CHECK(shared_out(*scheduled) == "i j_0 B_panel 200 32 B_panel 3 2 200 32 l_0 i_0 A_panel 32 200 ");
+  // Of rows that fall into the same lines, and of one tile of columns, all go by rows.
+  CHECK(shared_out(schedule(*product(1024, 64), large_caches)).find("j_0") == std::string::npos);
+  CHECK(shared_out(schedule(*product(600, 32), large_caches)).find("j_0") == std::string::npos);
+  const auto run = [&](std::int64_t rows, int threads) {
+    Tensor left = Tensor::empty(DType::Float32, {rows, 600}),
+           right = Tensor::empty(DType::Float32, {600, 64});
+    for (std::int64_t i = 0; i < left.size(); ++i)
+      left.set_double(i, static_cast<double>(i * 37 % 101) / 97 - 0.5);
+    for (std::int64_t i = 0; i < right.size(); ++i)
+      right.set_double(i, static_cast<double>(i * 59 % 103) / 97 - 0.5);
+    return make_jit({.threads = threads, .target = large_caches})
+        ->call(scheduled, "f", {Value(left), Value(right)})
+        .tensor();
+  };
+  const Tensor many = run(300, 1);
+  for (const auto& [rows, threads] : std::vector<std::pair<std::int64_t, int>>{
+           {0, 2}, {4, 2}, {63, 1}, {64, 2}, {250, 3}, {256, 2}, {257, 2}}) {
+    INFO(rows << " " << threads);
+    const Tensor few = run(rows, threads);
+    for (std::int64_t i = 0; i < few.size(); ++i) REQUIRE(few.get_double(i) == many.get_double(i));
+  }
+  for (const std::int64_t rows : {1, 5, 64, 255, 259})
+    check_schedules(
+        module, {small_numbers(DType::Float32, {rows, 600}, 7), small_numbers(DType::Float32, {600, 64}, 5)},
+        "");
 }
 
 TEST_CASE("blocks: a panel has the parts of all axes that are summed around blocks") {
