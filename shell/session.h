@@ -38,10 +38,10 @@ struct Settings {
   std::vector<std::pair<std::string, std::string>> sets;
   std::map<std::string, std::string> arguments;  // values that arg() gave so far, as text
   std::vector<std::pair<std::string, std::string>> job_flags;
-  // The training jobs so far of the script that the process runs, and the run folder of the first; no number
-  // in a session, where every job is one of its own.
+  // The training jobs so far of the script that the process runs, and the run folders of those that have one;
+  // no number in a session, where every job is one of its own.
   std::optional<std::uint32_t> jobs;
-  std::string first_job;
+  std::vector<std::string> job_folders;
 };
 
 // Where results go. The default is standard output; tests collect a string.

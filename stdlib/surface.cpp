@@ -376,8 +376,13 @@ std::string method_advice(std::string_view method, std::string_view object, bool
                           ProposalPlace place) {
   if (const auto instead = written_instead(method, object, place))
     return instead->empty() ? "; nothing here does what it does" : introduced(*instead);
-  const std::optional<std::string> op = exact_operator(method);
-  return op ? fmt::format("; write R.{}({}{})", *op, object, has_arguments ? ", …" : "") : "";
+  const auto called = [&](std::string_view op) {
+    return fmt::format("R.{}({}{})", op, object, has_arguments ? ", …" : "");
+  };
+  if (const auto op = exact_operator(method)) return "; write " + called(*op);
+  // Without quotes: it does not stand where the method's name does.
+  const auto near = nearest_op(method);
+  return near ? fmt::format("; did you mean {}?", called(*near)) : "";
 }
 
 std::string operator_advice(std::string_view wanted, std::span<const std::string_view> others) {

@@ -38,8 +38,8 @@ std::optional<std::string> meant_operator(std::string_view wanted,
 std::optional<std::string> exact_operator(std::string_view word);
 // "; write R.sum(x)", "; use the command train", "; nothing: there is one device".
 std::string introduced(std::string_view words);
-// The end of a message about a method that a tensor does not have: "; write R.sum(x)", that nothing
-// does what it does, or nothing.
+// The end of a message about a method that a tensor does not have: "; write R.sum(x)", of a name that is near
+// to an operator's "; did you mean R.sum(x)?", that nothing does what it does, or nothing.
 std::string method_advice(std::string_view method, std::string_view object, bool has_arguments,
                           ProposalPlace place = ProposalPlace::Function);
 // The end of a message about a name that is no operator: "; did you mean 'R.exp'?", "; write 1 / x", or

@@ -9,6 +9,7 @@
 #include "stdlib/foreign_names.h"
 #include "stdlib/surface.h"
 #include "support/fix.h"
+#include "support/suggest.h"
 
 namespace relish {
 namespace {
@@ -67,6 +68,8 @@ std::string method_hint(const ast::Attribute& method, const ast::Call& call, con
   if (!whole.empty()) return whole;
   if (!call.arguments.empty() && !foreign_page_advice(method.name).empty())
     return foreign_page_advice(method.name);
+  const std::string near = did_you_mean(method.name, std::vector<std::string>{"astype"});
+  if (!near.empty()) return near;
   const std::string advice =
       method_advice(method.name, operand_text(*method.object), !call.arguments.empty());
   return advice.empty() ? "; expected astype or an operator of R" : advice;
@@ -78,6 +81,10 @@ std::string attribute_hint(const ast::Attribute& attribute) {
     return attribute.name == "T" ? fmt::format("; write R.permute_dims({})", object)
                                  : "; write R.permute_dims with all axes, the last two exchanged";
   }
+  // Not as a word that takes the place of another: the message is of the whole expression.
+  const auto near = nearest_name(attribute.name, std::vector<std::string>{"shape", "dtype", "ndim"});
+  if (near == attribute.name) return "; expected an operator of R";
+  if (near) return fmt::format("; did you mean {}.{}?", object, *near);
   const std::string advice = method_advice(attribute.name, object, false);
   return advice.empty() ? "; expected an operator of R" : advice;
 }

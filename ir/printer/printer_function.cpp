@@ -116,6 +116,13 @@ class FunctionWriter {
     return name;
   }
 
+  void name_by_parameter(std::uint64_t symbol, const Var& param) {
+    w_.names.alias(NameTable::Kind::Scalar, symbol, w_.name(param));
+    w_.declared.insert(symbol);
+    w_.parameters.insert(symbol);
+    fixed_.insert(param.id());
+  }
+
   // A dimension variable that stands for a scalar parameter has its name and is declared by it.
   void name_scalar_parameters(const Function& function) {
     bool any = std::any_of(function.params.begin(), function.params.end(),
@@ -124,16 +131,11 @@ class FunctionWriter {
     const ScalarParameters scalars(function);
     for_each_symbol(function, [&](const ScalarVar& symbol) {
       if (auto param = scalars.of(symbol)) {
-        w_.names.alias(NameTable::Kind::Scalar, symbol.id(), w_.name(*param));
-        w_.declared.insert(symbol.id());
-        fixed_.insert(param->id());
+        name_by_parameter(symbol.id(), *param);
       }
     });
-    for (const auto& [symbol, at] : twice_given(function.params)) {
-      w_.names.alias(NameTable::Kind::Scalar, symbol.id(), w_.name(function.params[at]));
-      w_.declared.insert(symbol.id());
-      fixed_.insert(function.params[at].id());
-    }
+    for (const auto& [symbol, at] : twice_given(function.params))
+      name_by_parameter(symbol.id(), function.params[at]);
   }
 
   // --- The function.
@@ -537,7 +539,8 @@ class FunctionWriter {
 
   void write_bound(const Expr& bound, bool left_out) {
     if (left_out) return;
-    if (const auto* literal = bound.as<ScalarValueExpr>())
+    const auto* literal = bound.as<ScalarValueExpr>();
+    if (literal && !is_named_by_parameter(w_, literal->value))
       write_scalar(w_, literal->value);
     else
       write_expr(w_, bound);

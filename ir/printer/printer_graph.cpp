@@ -335,7 +335,7 @@ void write_kind(Writer& w, const ShapeLiteral& shape) {
 }
 
 void write_kind(Writer& w, const ScalarValueExpr& scalar) {
-  if (w.text.dialect(Dialect::D026)) {
+  if (w.text.dialect(Dialect::D026) && !is_named_by_parameter(w, scalar.value)) {
     write_scalar(w, scalar.value);
     return;
   }

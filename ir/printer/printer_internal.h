@@ -104,6 +104,7 @@ struct Writer {
   std::vector<ScalarVar> symbols;  // used outside the signature, in order of first use
   std::unordered_set<std::uint64_t> symbol_ids;
   std::unordered_set<std::uint64_t> declared;           // scalar variables that need no declaration
+  std::unordered_set<std::uint64_t> parameters;         // of these, those that scalar parameters name
   std::unordered_map<std::uint64_t, Expr> inlined;      // variables whose value stands in their place
   std::unordered_map<std::uint64_t, const For*> loops;  // loop variables in scope, for T.axis.remap
 
@@ -127,6 +128,12 @@ struct Writer {
     return names.of(NameTable::Kind::Buffer, buffer.id(), buffer.name());
   }
 };
+
+// Whether the scalar is that of a parameter alone, whose plain name would be read as the parameter itself.
+inline bool is_named_by_parameter(const Writer& w, const Scalar& scalar) {
+  const auto var = scalar.as_var();
+  return var && w.parameters.contains(var->id());
+}
 
 // Names that a text of a graph function may need for what they mean: namespaces, float("inf"), the class.
 std::vector<std::string> words_with_a_meaning(const TextState& text);

@@ -94,7 +94,8 @@ llvm::Value* RuntimeCalls::array_of(llvm::IRBuilder<>& builder, llvm::ArrayRef<l
 }
 
 void RuntimeCalls::refuse_negative(llvm::IRBuilder<>& builder, llvm::Value* context, std::int32_t site,
-                                   llvm::ArrayRef<llvm::Value*> dims) {
+                                   llvm::ArrayRef<llvm::Value*> dims,
+                                   const std::function<void(llvm::Value* status)>& tell) {
   llvm::Value* good = nullptr;
   for (llvm::Value* dim : dims) {
     llvm::Value* least = builder.CreateICmpSGE(dim, builder.getInt64(0));
@@ -110,9 +111,13 @@ void RuntimeCalls::refuse_negative(llvm::IRBuilder<>& builder, llvm::Value* cont
   llvm::Type *ptr = builder.getPtrTy(), *i32 = builder.getInt32Ty(), *i64 = builder.getInt64Ty();
   llvm::Function* fault = get("rt_shape_fault", i32, {ptr, i32, ptr, i64, ptr, i64});
   fault->addFnAttr(llvm::Attribute::Cold);
-  builder.CreateRet(
+  llvm::Value* status =
       builder.CreateCall(fault, {context, number_of(builder, site), array_of(builder, dims),
-                                 builder.getInt64(dims.size()), array_of(builder, {}), builder.getInt64(0)}));
+                                 builder.getInt64(dims.size()), array_of(builder, {}), builder.getInt64(0)});
+  if (tell)
+    tell(status);
+  else
+    builder.CreateRet(status);
   builder.SetInsertPoint(next);
 }
 

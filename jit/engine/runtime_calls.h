@@ -4,6 +4,7 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -43,9 +44,11 @@ class RuntimeCalls {
   // Bytes of a tensor in whole lines; code returns with the runtime's failure when there is no such tensor.
   llvm::Value* byte_size(llvm::IRBuilder<>& builder, llvm::Value* context, std::int32_t dtype,
                          std::size_t rank, llvm::Value* dims, std::int32_t site);
-  // Ends the call with the fault of `site` when a dim is negative.
+  // Ends the call with the fault of `site` when a dim is negative; `tell` may end it otherwise, from the
+  // status of that.
   void refuse_negative(llvm::IRBuilder<>& builder, llvm::Value* context, std::int32_t site,
-                       llvm::ArrayRef<llvm::Value*> dims);
+                       llvm::ArrayRef<llvm::Value*> dims,
+                       const std::function<void(llvm::Value* status)>& tell = {});
   void scratch_release(llvm::IRBuilder<>& builder, llvm::Value* context, llvm::Value* pointer);
 
   // Loads the interrupt flag and branches to `interrupted` when it is set; the builder goes on in a new

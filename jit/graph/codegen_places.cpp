@@ -79,7 +79,8 @@ void PlaceEmitter::return_arena() { code_.runtime.scratch_release(code_.builder,
 
 // Gives a temporary its address: in the arena, or as a tensor of its own when it outlives the function or
 // when its size was not known at entry.
-void PlaceEmitter::allocate(PlaceId place, bool clear, Span span) {
+void PlaceEmitter::allocate(PlaceId place, bool clear, Span span,
+                            const std::function<void(llvm::Value* status)>& tell) {
   const Place& described = places_[place];
   Held& held = held_[place];
   bool literal = true;
@@ -89,7 +90,7 @@ void PlaceEmitter::allocate(PlaceId place, bool clear, Span span) {
   }
   if (!literal || !described.slot) {
     const std::int32_t site = code_.sites.add(Site::of_dims(span));
-    if (!literal) code_.runtime.refuse_negative(code_.builder, code_.context, site, held.values);
+    if (!literal) code_.runtime.refuse_negative(code_.builder, code_.context, site, held.values, tell);
     if (!described.slot) return own_tensor(place, clear, site);
   }
   held.address = arena_slots_.at(*described.slot);

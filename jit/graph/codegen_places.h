@@ -2,6 +2,7 @@
 // functions, and the memory of tensors.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "jit/graph/codegen_sizes.h"
@@ -34,7 +35,8 @@ class PlaceEmitter {
 
   void take_arena(const step::TakeArena& arena, Span span);
   void return_arena();
-  void allocate(PlaceId place, bool clear, Span span);
+  // `tell`: ends the call where a dim is negative, from the status of that fault.
+  void allocate(PlaceId place, bool clear, Span span, const std::function<void(llvm::Value* status)>& tell);
   void copy(PlaceId from, PlaceId to);
   void share(PlaceId from, PlaceId result, bool to_write);
   void release(PlaceId place);

@@ -68,7 +68,7 @@ void StepEmitter::step(const Step& given) {
                  [&](const step::ComputeScalar& n) { places_.hold(n.result, {sizes_.scalar(n.value)}); },
                  [&](const step::TakeArena& n) { places_.take_arena(n, span); },
                  [&](const step::ReturnArena&) { places_.return_arena(); },
-                 [&](const step::Allocate& n) { places_.allocate(n.result, n.clear, span); },
+                 [&](const step::Allocate& n) { allocate(n, span); },
                  [&](const step::Copy& n) { places_.copy(n.from, n.to); },
                  [&](const step::Share& n) { places_.share(n.from, n.result, n.to_write); },
                  [&](const step::Release& n) { places_.release(n.place); },
@@ -91,6 +91,16 @@ void StepEmitter::step(const Step& given) {
                  [&](const step::Return& n) { write(n.value, code_.code.getArg(2)); },
              },
              given);
+}
+
+void StepEmitter::allocate(const step::Allocate& given, Span span) {
+  if (!given.fault) return places_.allocate(given.result, given.clear, span, {});
+  places_.allocate(given.result, given.clear, span, [&](llvm::Value* status) {
+    sizes_.apart([&] {
+      list(given.fault->steps);
+      hosts_.tell_fault(*given.fault, span, status);
+    });
+  });
 }
 
 void StepEmitter::poll(Span span) {

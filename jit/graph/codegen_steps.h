@@ -20,6 +20,7 @@ class StepEmitter {
   void list(const StepList& steps);
   void step(const Step& step);
   void poll(Span span);
+  void allocate(const step::Allocate& given, Span span);
   void bind_size(const step::BindSize& bind);
   void check_shape(const step::CheckShape& check, Span span);
   void check_size(const step::CheckSize& check, Span span);

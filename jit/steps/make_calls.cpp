@@ -6,6 +6,7 @@
 #include "ir/operators/op.h"
 #include "ir/rewriting/rewrite.h"
 #include "jit/steps/step_maker.h"
+#include "loops/range_prover.h"
 #include "support/failure.h"
 
 namespace relish::jit {
@@ -21,6 +22,7 @@ ValueTree StepMaker::call_tir(const CallTir& call, const Expr& expr) {
 struct StepMaker::KernelCall {
   const PrimFunc& callee;
   const CallTir& call;
+  const Expr& expr;
   Span span;
   const KernelFacts& facts;
   std::vector<ParamSource> layout;
@@ -34,6 +36,17 @@ namespace {
 
 constexpr std::size_t no_result = static_cast<std::size_t>(-1);
 
+// Whether a size that is computed of others may be none.
+bool may_be_negative(const std::vector<Scalar>& dims) {
+  RangeProver prover;
+  for (const Scalar& dim : dims) {
+    std::vector<ScalarVar> vars;
+    collect_vars(dim, vars);
+    for (const ScalarVar& var : vars) prover.assume_dimension(var);
+  }
+  return !std::all_of(dims.begin(), dims.end(), [&](const Scalar& dim) { return prover.nonnegative(dim); });
+}
+
 Type type_of_param(const PrimParam& param) {
   if (const Buffer* buffer = param.buffer()) return tensor_type(buffer->shape(), buffer->dtype());
   return ScalarType{param.scalar()->dtype()};
@@ -45,6 +58,7 @@ ValueTree StepMaker::call_kernel(const PrimFuncPtr& callee, const CallTir& call,
                                  bool copies_written) {
   KernelCall made{.callee = *callee,
                   .call = call,
+                  .expr = expr,
                   .span = expr.span(),
                   .facts = program_.kernel(*callee),
                   .layout = call_layout(*callee, call, expr.span()),
@@ -111,7 +125,9 @@ PlaceId StepMaker::operand(KernelCall& made, std::size_t param) {
   const ParamSource& source = made.layout[param];
   const Buffer* buffer = made.callee.params[param].buffer();
   if (source.kind == ParamSource::Result) {
-    emit(step::Allocate{made.results[source.index], made.facts.clear[param]});
+    const TensorType& type = *made.call.out_types[source.index].tensor();
+    emit(step::Allocate{made.results[source.index], made.facts.clear[param],
+                        may_be_negative(*type.shape) ? fault_of(made.expr) : nullptr});
     return made.results[source.index];
   }
   const ValueTree& arg = made.args[source.index];

@@ -121,16 +121,17 @@ class Printer {
     indent_ -= 2;
   }
 
+  std::string fault(const std::shared_ptr<const step::OperatorFault>& told) const {
+    if (!told) return "";
+    return fmt::format(" or fault of {}({})", short_name_of(*told->call.as<OpCall>()->op), used(told->args));
+  }
+
   void kernel(const step::CallKernel& n, Span span) {
     std::vector<std::string> args;
     for (const PlaceId arg : n.args) args.push_back(fmt::format("%{}", arg));
     std::string text = fmt::format("kernel {}({})", n.callee->name, fmt::join(args, ", "));
     if (n.result) text = fmt::format("{} = {}", made(*n.result), text);
-    if (n.fault) {
-      text += fmt::format(" or fault of {}({})", short_name_of(*n.fault->call.as<OpCall>()->op),
-                          used(n.fault->args));
-    }
-    line(text, span);
+    line(text + fault(n.fault), span);
     if (n.fault) list(n.fault->steps);
   }
 
@@ -194,8 +195,9 @@ class Printer {
             [&](const step::ReturnArena&) { say("return arena"); },
             [&](const step::Allocate& n) {
               const std::optional<std::size_t>& slot = function_.places[n.result].slot;
-              say(fmt::format("{} = allocate{}{}", made(n.result), n.clear ? " zeros" : "",
-                              slot ? fmt::format(" in slot {}", *slot) : ""));
+              say(fmt::format("{} = allocate{}{}{}", made(n.result), n.clear ? " zeros" : "",
+                              slot ? fmt::format(" in slot {}", *slot) : "", fault(n.fault)));
+              if (n.fault) list(n.fault->steps);
             },
             [&](const step::Copy& n) { say(fmt::format("copy %{} to %{}", n.from, n.to)); },
             [&](const step::Share& n) {

@@ -24,6 +24,10 @@ class Places {
   void inside(const StepList& steps) const {
     for (const Step& step : steps) for_each_place(step, visit_);
   }
+  void told(const step::OperatorFault& fault) const {
+    inside(fault.steps);
+    uses(fault.args);
+  }
   // Of the calls that take values and give one.
   void call(const auto& call) const {
     uses(call.args);
@@ -52,7 +56,10 @@ void for_each_place(const Step& given, const std::function<void(PlaceId, bool ma
                  [&](const step::ComputeScalar& n) { places.makes(n.result); },
                  [](const step::TakeArena&) {},
                  [](const step::ReturnArena&) {},
-                 [&](const step::Allocate& n) { places.makes(n.result); },
+                 [&](const step::Allocate& n) {
+                   if (n.fault) places.told(*n.fault);
+                   places.makes(n.result);
+                 },
                  [&](const step::Copy& n) {
                    places.uses(n.from);
                    places.uses(n.to);
@@ -68,10 +75,7 @@ void for_each_place(const Step& given, const std::function<void(PlaceId, bool ma
                  },
                  [&](const step::CallKernel& n) {
                    for (const PlaceId place : n.args) places.uses(place);
-                   if (n.fault) {
-                     places.inside(n.fault->steps);
-                     places.uses(n.fault->args);
-                   }
+                   if (n.fault) places.told(*n.fault);
                    if (n.result) places.makes(*n.result);
                  },
                  [&](const step::RowsAhead& n) {

@@ -96,10 +96,19 @@ struct TakeArena {
   std::vector<std::vector<PlaceId>> slots;
 };
 struct ReturnArena {};
-// The memory of a temporary: in the arena, or of its own where it has no slot.
+// What tells the fault of an operator's kernel, or of a result that no tensor can be: the operator's
+// evaluation on the same arguments, whose words are the interpreter's. Its steps run only then.
+struct OperatorFault {
+  Expr call;
+  StepList steps;
+  std::vector<ValueTree> args;
+};
+// The memory of a temporary: in the arena, or of its own where it has no slot. `fault`: where a dim may be
+// negative.
 struct Allocate {
   PlaceId result;
   bool clear;
+  std::shared_ptr<const OperatorFault> fault = nullptr;
 };
 struct Copy {
   PlaceId from, to;
@@ -117,13 +126,6 @@ struct Release {
 // sees it still.
 struct TakeOver {
   PlaceId from, result;
-};
-// What tells the fault of an operator's kernel: the operator's evaluation on the same arguments, whose words
-// are the interpreter's. Its steps run only then.
-struct OperatorFault {
-  Expr call;
-  StepList steps;
-  std::vector<ValueTree> args;
 };
 // A prim_func on tensors and scalars, one for each parameter, destinations among them. Their shapes are
 // checked.

@@ -14,11 +14,28 @@ bool is_below(const fs::path& path, const fs::path& folder) {
   return rest == folder.end() || (std::next(rest) == folder.end() && rest->empty());
 }
 
-// Whether a path is, or lies below, one that the command line gave. "/" gives nothing.
+// "/" gives nothing, and no file has the byte 0 in its name.
+bool gives_a_path(const std::string& text) {
+  return text.find_first_not_of('/') != std::string::npos && text.find('\0') == std::string::npos;
+}
+
+// Whether a path is, or lies below, one that the command line gave.
 bool is_given(const PathRules& rules, const fs::path& written) {
   return std::any_of(rules.given.begin(), rules.given.end(), [&](const std::string& text) {
-    return text.find_first_not_of('/') != std::string::npos && is_below(written, fs::path(text));
+    return gives_a_path(text) && is_below(written, fs::path(text));
   });
+}
+
+// Whether a path that is written as an absolute one, or climbs, is allowed by where it leads: below a folder
+// that the user named; an absolute one also below the script's own folder.
+bool leads_inside(const PathRules& rules, const fs::path& written, const fs::path& normal) {
+  const auto holds = [&](const std::string& folder) { return is_below(normal, plain_path(folder)); };
+  if (std::any_of(rules.roots.begin(), rules.roots.end(), holds)) return true;
+  if (!written.is_absolute()) return false;
+  const bool climbs = std::find(written.begin(), written.end(), fs::path("..")) != written.end();
+  return (!climbs && holds(rules.folder)) ||
+         std::any_of(rules.given.begin(), rules.given.end(),
+                     [&](const std::string& text) { return gives_a_path(text) && holds(text); });
 }
 
 }  // namespace
@@ -43,7 +60,7 @@ FileRules file_rules(const PathRules& rules) {
   FileRules result;
   for (const std::string& root : rules.roots) result.folders.push_back({plain_path(root), true});
   for (const std::string& text : rules.given) {
-    if (text.find_first_not_of('/') == std::string::npos || text.find('\0') != std::string::npos) continue;
+    if (!gives_a_path(text)) continue;
     // The file itself, also as FILE:ENTRY, and what lies below it if it is a folder.
     result.files.push_back(plain_path(text));
     for (std::size_t colon = text.find(':'); colon != std::string::npos; colon = text.find(':', colon + 1))
@@ -67,11 +84,9 @@ std::string resolve(const PathRules& rules, const std::string& path, Span span) 
     return path;
   }
   const fs::path normal = plain_path(resolved.string());
-  const bool in_root = std::any_of(rules.roots.begin(), rules.roots.end(), [&](const std::string& root) {
-    return is_below(normal, plain_path(root));
-  });
   const bool climbs = std::find(written.begin(), written.end(), fs::path("..")) != written.end();
-  if (!in_root && (written.is_absolute() || climbs)) refuse_path(PathFault::Outside, path, span);
+  if ((written.is_absolute() || climbs) && !leads_inside(rules, written, normal))
+    refuse_path(PathFault::Outside, path, span);
   refuse_path(path_fault(door, resolved.string()), path, span);
   return resolved.string();
 }

@@ -24,9 +24,9 @@ PathRules path_rules(const Session& session, std::string folder, bool confined);
 // Of a file that the command line names: what it names in turn lies below its folder.
 PathRules path_rules_beside(const Session& session, const std::string& path);
 
-// The path as it may be opened, for reading and for writing. PolicyError at `span` for one that is absolute
-// or climbs, leads through a symlink, or is no regular file with one name, outside the roots; or that holds
-// the byte 0. It may carry an entry, FILE:ENTRY.
+// The path as it may be opened, for reading and for writing. PolicyError at `span` for one that climbs, is
+// absolute and no file of `folder`, leads through a symlink, or is no regular file with one name, outside the
+// roots; or that holds the byte 0. It may carry an entry, FILE:ENTRY.
 std::string resolve(const PathRules& rules, const std::string& path, Span span);
 // The same rules for the door, which everything is opened by while the text runs.
 FileRules file_rules(const PathRules& rules);

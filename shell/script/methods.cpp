@@ -66,11 +66,13 @@ void no_attribute(const ScriptValue& value, std::string_view name, Span span, st
                      instead.empty() ? fmt::format("; write x.{}, which is a value", name) : instead));
   }
   if (instead.empty()) instead = python_member_advice(value, name);
-  std::string advice = instead.empty() ? did_you_mean(std::string(name), method_names(value)) : instead;
+  // What is a method of tensors elsewhere is an operator here; a name that is only near to that of an operator
+  // is rather one of the methods, where it is near to one.
+  const std::string near = instead.empty() ? did_you_mean(std::string(name), method_names(value)) : "";
+  std::string advice = instead.empty() ? near : instead;
   if (instead.empty() && value.tensor()) {
-    // What is a method elsewhere is an operator here.
-    if (std::string found = method_advice(name, "x", true, ProposalPlace::Statement); !found.empty())
-      advice = std::move(found);
+    std::string found = method_advice(name, "x", true, ProposalPlace::Statement);
+    if (!found.empty() && (near.empty() || !found.starts_with("; did you mean"))) advice = std::move(found);
   }
   fail(ErrorClass::Type, span, "script.attribute",
        fmt::format("{} has no attribute '{}'{}", describe(value), printable(name), advice));

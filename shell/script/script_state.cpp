@@ -222,9 +222,15 @@ PathRules ScriptState::path_rules() const {
   for (const auto& [name, text] : session_.settings().sets) {
     if (!text.empty()) rules.given.push_back(text);
   }
+  // And what a job of this script says of its folder is a path as it is: t["run_dir"] + "/metrics.csv".
+  const std::vector<std::string>& jobs = session_.settings().job_folders;
+  rules.given.insert(rules.given.end(), jobs.begin(), jobs.end());
   rules.jobs.push_back(RunFolderOptions().base);
   for (const auto& [name, text] : session_.settings().job_flags) {
-    if (name == "run_dir") rules.jobs.push_back(text);
+    if (name == "run_dir") {
+      rules.given.push_back(text);
+      rules.jobs.push_back(text);
+    }
     if (name == "resume" && text != resume_newest) {
       rules.given.push_back(text);
       rules.jobs.push_back(run_folder_of(text));

@@ -21,6 +21,7 @@ std::span<const BindingForm> binding_forms() {
       {"if or loop", 1.5, make_control, false, true, false},
       {"recursion", 0.5, make_recursion, false, true, false},
       {"prim_func that overwrites", 0.7, make_recurrence, false, true, false},
+      {"prim_func in the place of its arguments", 0.9, make_call_tir_inplace, false, true, false},
   };
   return forms;
 }

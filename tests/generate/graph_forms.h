@@ -35,6 +35,7 @@ bool make_call_tir(GraphGenerator& g);           // graph_calls.cpp
 bool make_control(GraphGenerator& g);            // graph_control.cpp: ifs and loops
 bool make_recursion(GraphGenerator& g);          // graph_control.cpp
 bool make_recurrence(GraphGenerator& g);         // graph_control.cpp: a prim_func that overwrites
+bool make_call_tir_inplace(GraphGenerator& g);   // graph_in_place.cpp
 
 std::span<const BindingForm> binding_forms();
 

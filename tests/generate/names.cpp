@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::string_view plain[] = {"x", "y", "w", "b", "a", "data", "weight", "bias", "lhs", "rhs"};
 // What passes and TVM's printer call things, so that fresh names meet old ones.
-constexpr std::string_view made[] = {"lv",   "lv1",  "lv2",   "lv3",   "gv",        "gv1",
-                                     "gv2",  "lv_1", "cls_1", "var_A", "x_1",       "v",
-                                     "v_i0", "i0",   "ax0",   "T_add", "x_adjoint", "gv_2"};
+constexpr std::string_view made_names[] = {"lv",   "lv1",  "lv2",   "lv3",   "gv",        "gv1",
+                                           "gv2",  "lv_1", "cls_1", "var_A", "x_1",       "v",
+                                           "v_i0", "i0",   "ax0",   "T_add", "x_adjoint", "gv_2"};
 // Nearly words of the language.
 constexpr std::string_view close[] = {"class_", "lambda_", "None_", "True1", "def_", "R_",      "T_",
                                       "I_",     "Rx",      "Tx",    "ifx",   "inx",  "notx",    "orx",
@@ -46,7 +46,7 @@ std::string one_of(Random& random, const std::string_view (&pool)[N]) {
 std::string identifier_name(Random& random) {
   const double choice = random.uniform();
   if (choice < 0.5) return one_of(random, plain);
-  if (choice < 0.75) return one_of(random, made);
+  if (choice < 0.75) return one_of(random, made_names);
   return one_of(random, close);
 }
 

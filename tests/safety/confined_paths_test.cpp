@@ -183,7 +183,7 @@ class Place {
            {std::string("../outside/"), outside() + "/", std::string("lnk/"), std::string("./lnk/"),
             std::string("sub/../lnk/"), std::string("sub/../../outside/"),
             std::string("/proc/self/cwd/../outside/"), "/proc/self/root" + outside() + "/",
-            "/" + outside() + "/"})
+            "/" + outside() + "/", box() + "/lnk/", box() + "/../outside/", box() + "/sub/../lnk/"})
         ways.push_back(folder + name);
       ways.push_back("lnk/" + name + ":w");
       ways.push_back("../outside/" + name + "\\0.npz");
@@ -318,6 +318,54 @@ TEST_CASE("a right call of every command is right, and its paths are reached") {
   CHECK_FALSE(place.touched());
   CHECK(fs::exists(place.box() + "/made"));
   CHECK(fs::exists(place.box() + "/made.npz"));
+}
+
+TEST_CASE("a script's own folder and those of its jobs are named by absolute paths too") {
+  const TemporaryFolder folder;
+  fs::create_directories(folder.file("job/sub"));
+  fs::create_directories(folder.file("job/other"));
+  const auto run = [&](const std::string& text, std::vector<std::string> options = {}) {
+    folder.put("job/s.relish", text);
+    options.insert(options.begin(), {"run", "job/s.relish", "--tier", "interp"});
+    return run_trial({options, folder.file(".")});
+  };
+  const std::string kept = "save(ones((2,)), path)\nprint(load(path))\n";
+  for (const char* name : {"/a.npy", "/sub/a.npy", "/./sub//a.npy"}) {
+    const TrialResult result = run("path = \"" + folder.file("job") + name + "\"\n" + kept);
+    INFO(result.messages);
+    CHECK(result.exit_code == 0);
+  }
+  CHECK(fs::exists(folder.file("job/a.npy")));
+  // The folder above it is another one, and so is one whose name begins alike.
+  for (const char* name : {"a.npy", "job/../a.npy", "jobs/a.npy"})
+    CHECK(run("path = \"" + folder.file(name) + "\"\n" + kept).exit_code == 10);
+
+  // What a job says of its folder, from wherever the script is run and whoever named it.
+  const std::string job =
+      "@R.function\n"
+      "def main(x: R.Tensor((\"n\", 2), \"float32\"), w: R.Tensor((2, 1), \"float32\")):\n"
+      "    return R.matmul(x, w)\n"
+      "def trained(**more):\n"
+      "    return train(main, data=(ones((4, 2)), ones((4, 1))), loss=\"mse\", optimizer=\"sgd(lr=0.1)\", "
+      "steps=1, **more)[\"run_dir\"] + \"/mine.npy\"\n"
+      "path = trained()\n" +
+      kept + "path = trained()\n" + kept;
+  const std::string away = folder.file("away");
+  for (const std::vector<std::string>& options :
+       {std::vector<std::string>{}, {"--run-dir", "near"}, {"--run-dir", away}}) {
+    const TrialResult result = run(job, options);
+    INFO(result.messages);
+    CHECK(result.exit_code == 0);
+    const std::string made = options.empty()        ? folder.file("runs/s-1")
+                             : options[1] == "near" ? folder.file("near")
+                                                    : away;
+    CHECK(fs::exists(made + "/mine.npy"));
+    CHECK(fs::exists(made + "/job-2/mine.npy"));
+  }
+  const TrialResult named = run(job + "path = trained(run_dir=\"other/of-it\")\n" + kept);
+  INFO(named.messages);
+  CHECK(named.exit_code == 0);
+  CHECK(fs::exists(folder.file("job/other/of-it/mine.npy")));
 }
 
 TEST_CASE("what a script does outside is seen by this test") {

@@ -113,7 +113,7 @@ void keep_job_flags(const Invocation& invocation) {
   for (std::string_view flag : {"overwrite", "tensorboard", "html"})
     if (invocation.flag(flag)) settings.job_flags.emplace_back(flag, "True");
   settings.jobs = 0;
-  settings.first_job.clear();
+  settings.job_folders.clear();
 }
 
 void check_job_options(const Invocation& invocation) {
@@ -186,8 +186,8 @@ void place_job(const Invocation& invocation, RunRequest& request) {
   if (const std::optional<std::string> resume = job_text(invocation, "resume"); resume && !resume->empty())
     place_resumed(invocation, *resume, request);
   // Only the first job of a script has the folder that its command line names, or the next number.
-  if (number == 1 || invocation.given("run_dir") || settings.first_job.empty()) return;
-  request.folder.directory = settings.first_job + "/" + later_job_name(number);
+  if (number == 1 || invocation.given("run_dir") || settings.job_folders.empty()) return;
+  request.folder.directory = settings.job_folders.front() + "/" + later_job_name(number);
   request.folder.resume = job_text(invocation, "resume").has_value();
   request.checkpoint.clear();
 }

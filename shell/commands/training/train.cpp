@@ -199,8 +199,7 @@ ScriptValue run(Invocation& invocation) {
     result =
         train(session.evaluator(), job.program, job.data, wanted, unsaved ? nullptr : &request, &progress);
   }
-  if (session.settings().jobs && session.settings().first_job.empty())
-    session.settings().first_job = result.run_folder;
+  if (!result.run_folder.empty()) session.settings().job_folders.push_back(result.run_folder);
   if (result.interrupt && invocation.surface == Surface::Shell) throw Failure(*result.interrupt);
   // On standard error: the time and the folder's number differ from run to run.
   session.output().flush();

@@ -52,6 +52,8 @@ std::string written(const Value& value) {
     text.assign(static_cast<const char*>(tensor.data()), static_cast<std::size_t>(tensor.byte_size()));
   } else if (value.is_tuple()) {
     for (const Value& field : value.fields()) text += written(field) + ";";
+  } else if (value.is_scalar()) {
+    text = std::to_string(value.scalar().integer);
   }
   return describe(value) + " " + text;
 }
@@ -458,4 +460,79 @@ TEST_CASE("damaged objects are made again, and native calls find their functions
   CHECK(third.compiled == 0);
   CHECK(same_bits(first.value, third.value));
   NativeFunctions::instance().clear();
+}
+
+// Without the bits in the message of a test that fails.
+static bool same_written(const Value& a, const Value& b) { return written(a) == written(b); }
+
+TEST_CASE("a program that calls native functions is never kept whole", "[jit]") {
+  TemporaryFolder folder;
+  const std::string text =
+      "@R.function(pure=False)\ndef main(x: R.Tensor((64, 784), \"float32\"), w: R.Tensor((784, 64), "
+      "\"float32\")):\n"
+      "    n = R.call_packed(\"env.n\", x, ty_args=R.Prim(\"int64\"))\n"
+      "    return R.matmul(x, w), n\n";
+  const std::vector<Value> args{numbers(DType::Float32, {64, 784}), numbers(DType::Float32, {784, 64})};
+  const auto kept = [&] {
+    return call(std::make_shared<ObjectStore>(folder.file("objects")), text, "main", args);
+  };
+  // The same text, whose function another process may find elsewhere.
+  std::vector<std::string> results;
+  for (const char* symbol : {"__tvm_ffi_env_count", "other_name", "__tvm_ffi_env_count"}) {
+    NativeFunctions::instance().clear();
+    NativeFunctions::instance().opt_in(std::string("env.n=") + RELISH_NATIVE_FOLDER "/forms.so:" + symbol);
+    const Counted alone = call(nullptr, text, "main", args);
+    CHECK(alone.compiled > 0);
+    for (int round = 0; round < 2; ++round) {
+      const Counted found = kept();
+      CHECK(same_written(found.value, alone.value));
+      CHECK(found.programs == 0);
+      CHECK((found.compiled == 0) == (!results.empty() || round > 0));  // its objects are kept all the same
+    }
+    results.push_back(written(alone.value));
+  }
+  const bool told_apart = results[0] != results[1] && results[0] == results[2];
+  CHECK(told_apart);
+  NativeFunctions::instance().clear();
+}
+
+TEST_CASE("a program that makes function values is never kept whole", "[jit]") {
+  TemporaryFolder folder;
+  const auto text_with = [](const char* operation) {
+    return fmt::format(R"(@R.function
+def main(x: R.Tensor((3,), "float32"), n: R.Tensor((), "int64")):
+    @R.function
+    def inner(y: R.Tensor((3,), "float32")) -> R.Tensor((3,), "float32"):
+        return R.{}(x, y)
+    g = inner
+    return R.invoke_pure_closure(g, (R.exp(x),), sinfo_args=R.Tensor((3,), "float32"))
+)",
+                       operation);
+  };
+  const std::vector<Value> args{numbers(DType::Float32, {3}), three()};
+  std::vector<std::string> results;
+  for (const char* operation : {"add", "subtract"}) {
+    const std::string text = text_with(operation);
+    const Counted alone = call(nullptr, text, "main", args);
+    CHECK(alone.compiled > 0);
+    for (int round = 0; round < 2; ++round) {
+      const Counted found = call(std::make_shared<ObjectStore>(folder.file("objects")), text, "main", args);
+      CHECK(same_written(found.value, alone.value));
+      CHECK(found.programs == 0);
+      CHECK((found.compiled == 0) == (round > 0));
+    }
+    results.push_back(written(alone.value));
+  }
+  const bool told_apart = results[0] != results[1];
+  CHECK(told_apart);
+  // What has neither is kept.
+  const std::string plain =
+      "@R.function\ndef main(x: R.Tensor((3,), \"float32\"), n: R.Tensor((), \"int64\")):\n"
+      "    return R.exp(x)\n";
+  const Value wanted = call(nullptr, plain, "main", args).value;
+  for (const std::uint64_t programs : {0, 1}) {
+    const Counted found = call(std::make_shared<ObjectStore>(folder.file("objects")), plain, "main", args);
+    CHECK(same_written(found.value, wanted));
+    CHECK(found.programs == programs);
+  }
 }

@@ -182,6 +182,9 @@ TEST_CASE("methods of tensors elsewhere are answered with the tensor's own name"
   CHECK(method_advice("sum", "h.T", true) == "; write R.sum(h.T, …)");
   CHECK(method_advice("clamp", "text", true) == "; write R.clip(text, 0.0, 1.0)");
   CHECK(method_advice("svd", "h", true) == "; nothing here does what it does");
+  CHECK(method_advice("softmx", "h", false) == "; did you mean R.nn.softmax(h)?");
+  CHECK(method_advice("matmull", "h", true) == "; did you mean R.matmul(h, …)?");
+  CHECK(method_advice("entirely_different", "h", true).empty());
 }
 
 }  // namespace relish::testing
