@@ -170,6 +170,7 @@ class SumSharer {
           if (call == calls_.end()) return;
           Planned& planned = planned_[var->id()];
           left.push_back(planned.value.defined() ? planned.value : call->second);
+          sharer_.replaced_.insert(left.back().as<CallTir>()->callee.as<GlobalRef>()->name);
           planned.value = Expr();
           calls_.erase(call);
         });

@@ -178,7 +178,8 @@ class RemainderWriter {
       const std::int64_t count = spread->count(r), first = r;
       while (r < spread->divisor && spread->count(r) == count) ++r;
       if (count <= 0) continue;
-      parts.push_back(in_loop(k, Scalar(count), [&, last = r] {
+      const Scalar extent = int_literal(nest_.loops[k].loop.dtype(), count);
+      parts.push_back(in_loop(k, extent, [&, last = r] {
         std::vector<Stmt> bodies;
         for (std::int64_t each = first; each < last; ++each) {
           places_[k].divisor = spread->divisor;
@@ -247,7 +248,7 @@ ElementNest copy_of(const SpreadSum& sum, Span span, std::vector<std::size_t>& l
     at.push_back(Scalar(0));
     if (dim.as_int() == 1) continue;
     const std::string name = "i" + std::to_string(nest.loops.size());
-    nest.loops.push_back({{name, DType::Int64, span}, {"v_" + name, DType::Int64, span}, dim});
+    nest.loops.push_back({{name, DType::Int64, span}, {"v_" + name, DType::Int64, span}, cast(DType::Int64, dim)});
     at.back() = use(nest.loops.back().var);
   }
   nest.body = make_stmt(Store{sum.target, at, load(sum.target, at)}, span);
