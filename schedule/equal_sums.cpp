@@ -96,8 +96,7 @@ void EqualSumFinder::note(const Var& result, const CallTir& call, const PrimFunc
     }
     if (given.rank() != parameter->rank() || given.dtype() != parameter->dtype()) return;
     for (std::size_t d = 0; d < given.shape().size(); ++d)
-      if (const auto symbol = parameter->shape()[d].as_var())
-        scalars.emplace(symbol->id(), given.shape()[d]);
+      if (const auto symbol = parameter->shape()[d].as_var()) scalars.emplace(symbol->id(), given.shape()[d]);
     buffers.emplace(parameter->id(), given);
   }
   for (const Buffer& own : callee.allocations) {
@@ -111,8 +110,7 @@ void EqualSumFinder::note(const Var& result, const CallTir& call, const PrimFunc
       if (value.target.defined()) ++stores[value.target.id()];
   for (std::size_t i = 0; i < stages.size(); ++i) {
     if (stages[i].values.size() != 1 || stages[i].values.front().name.defined()) continue;
-    read(fresh_stage(stages[i], scalars, buffers), stores[stages[i].values.front().target.id()],
-         {number, i});
+    read(fresh_stage(stages[i], scalars, buffers), stores[stages[i].values.front().target.id()], {number, i});
   }
 }
 
@@ -153,8 +151,7 @@ void EqualSumFinder::read(Stage stage, std::size_t stores, SumPlace place) {
   std::vector<Scalar> moving;
   for (const Scalar& index : value.indices)
     if (!index.as_int()) moving.push_back(index);
-  for (const Scalar& dim : first.target.shape())
-    at.push_back(dim.as_int() == 1 ? Scalar(0) : moving[next++]);
+  for (const Scalar& dim : first.target.shape()) at.push_back(dim.as_int() == 1 ? Scalar(0) : moving[next++]);
   same.values.front().value = load(first.target, at);
   define(same);
 }
@@ -201,8 +198,7 @@ std::string EqualSumFinder::key_of(const Stage& stage) const {
   for (const StageAxis* axis : axes) numbered(*axis, axis->reduces ? 'k' : 'i');
   BufferMap buffers;
   for_each_access(stage, [&](const Buffer& buffer, const std::vector<Scalar>&, bool) {
-    buffers.try_emplace(buffer.id(),
-                        Buffer(fmt::format("b{}", buffer.id()), buffer.dtype(), buffer.shape()));
+    buffers.try_emplace(buffer.id(), Buffer(fmt::format("b{}", buffer.id()), buffer.dtype(), buffer.shape()));
   });
   const auto add = [&](const Scalar& part) {
     std::vector<ScalarVar> vars;

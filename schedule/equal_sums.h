@@ -51,10 +51,10 @@ class EqualSumFinder {
   std::string key_of(const Stage& stage) const;
 
   std::size_t calls_ = 0;
-  std::unordered_map<std::uint64_t, Buffer> tensors_;                    // by variable
-  std::map<std::pair<std::uint64_t, std::size_t>, Buffer> fields_;       // by variable of all results, index
-  std::unordered_map<std::uint64_t, Definition> definitions_;            // by buffer
-  std::unordered_map<std::string, std::size_t> known_;                   // by key: which of the sums
+  std::unordered_map<std::uint64_t, Buffer> tensors_;               // by variable
+  std::map<std::pair<std::uint64_t, std::size_t>, Buffer> fields_;  // by variable of all results, index
+  std::unordered_map<std::uint64_t, Definition> definitions_;       // by buffer
+  std::unordered_map<std::string, std::size_t> known_;              // by key: which of the sums
   std::vector<EqualSums> sums_;
 };
 

@@ -98,8 +98,8 @@ class GivenSumMaker {
       shape.push_back(moving ? value.target.shape()[next] : Scalar(1));
       at.push_back(moving ? value.indices[next++] : Scalar(0));
     }
-    argument = Buffer(value.target.name(), value.target.dtype(), std::move(shape), "global",
-                      value.target.span());
+    argument =
+        Buffer(value.target.name(), value.target.dtype(), std::move(shape), "global", value.target.span());
     value.value = load(argument, std::move(at), value.span);
     return stage;
   }
@@ -109,8 +109,8 @@ class GivenSumMaker {
     BufferIds needed{result.id()};
     std::vector<Stage> kept;
     for (std::size_t i = body_.size(); i-- > 0;) {
-      const bool gives = std::any_of(
-          body_[i].values.begin(), body_[i].values.end(), [&](const StageValue& value) {
+      const bool gives =
+          std::any_of(body_[i].values.begin(), body_[i].values.end(), [&](const StageValue& value) {
             return value.target.defined() && needed.contains(value.target.id());
           });
       if (!gives) continue;

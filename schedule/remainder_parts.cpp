@@ -248,8 +248,9 @@ std::optional<GuardedSum> guarded_sum(const Nest& nest, CongruenceKind kind) {
   std::vector<Scalar> conditions;
   conjuncts(chosen->condition, conditions);
   const auto used = [&](const Axis* axis) {
-    return std::any_of(result.congruences.begin(), result.congruences.end(),
-                       [&](const Congruence& each) { return axis && (each.stored == axis || each.summed == axis); });
+    return std::any_of(result.congruences.begin(), result.congruences.end(), [&](const Congruence& each) {
+      return axis && (each.stored == axis || each.summed == axis);
+    });
   };
   for (const Scalar& condition : conditions) {
     const auto found = congruence_of(condition, nest, kind);

@@ -1,7 +1,7 @@
 // The iterations of a guarded sum that have certain remainders, as a nest of their own. A condition
-// (a * x + b * k + c) % s == 0, where x is an axis of the result, k one of the sum, and b and s have no common
-// divisor, holds for one remainder of k for each of x: x = s * x' + r and k = s * k' + q run over all r, and q
-// is solved for. Without a k it holds for one r.
+// (a * x + b * k + c) % s == 0, where x is an axis of the result, k one of the sum, and b and s have no
+// common divisor, holds for one remainder of k for each of x: x = s * x' + r and k = s * k' + q run over all
+// r, and q is solved for. Without a k it holds for one r.
 #pragma once
 
 #include <optional>

@@ -136,7 +136,7 @@ class Scheduler {
 PrimFuncPtr schedule(const PrimFuncPtr& written, const Target& target) {
   if (!written->body.defined()) return written;
   Accumulators accumulators;
-  const PrimFuncPtr function = 
+  const PrimFuncPtr function =
       with_followers(with_joined_inits(with_spread_sums(written), target), target, accumulators);
   const Stmt body = Scheduler(*function, target, std::move(accumulators)).statement(function->body);
   if (body.same_as(function->body)) return without_unread_buffers(function);

@@ -113,16 +113,14 @@ class SumSharer {
     void hand_over(std::vector<EqualSums> equal, const std::vector<Call>& calls, bool dataflow) {
       if (names_unread_) read_names();
       // A sum is made of those that stand before it.
-      std::sort(equal.begin(), equal.end(), [](const EqualSums& a, const EqualSums& b) {
-        return a.places.front() < b.places.front();
-      });
+      std::sort(equal.begin(), equal.end(),
+                [](const EqualSums& a, const EqualSums& b) { return a.places.front() < b.places.front(); });
       std::map<std::size_t, std::vector<GivenSum>> given;  // by call
       std::map<std::size_t, std::vector<Expr>> arguments;
       for (const EqualSums& sums : equal) {
         const SumPlace first = sums.places.front();
         const Call& call = calls[first.call];
-        const std::optional<CalledFunction> sum =
-            sharer_.with_given(call, given[first.call], first.stage);
+        const std::optional<CalledFunction> sum = sharer_.with_given(call, given[first.call], first.stage);
         if (!sum) continue;
         const Type type(TensorType{sums.target.dtype(), sums.target.shape(), sums.target.rank()});
         const Var var(names_.fresh_name(sums.target.name()), type, dataflow, call.value.span());
@@ -137,8 +135,8 @@ class SumSharer {
         if (sums.empty()) continue;
         const Call& call = calls[number];
         const std::optional<CalledFunction> rest = sharer_.with_given(call, sums, std::nullopt);
-        planned_[call.result.id()].value = sharer_.call_of(call, *rest, arguments[number],
-                                                           call.tir().out_types, call.tir().tuple_result);
+        planned_[call.result.id()].value =
+            sharer_.call_of(call, *rest, arguments[number], call.tir().out_types, call.tir().tuple_result);
         sharer_.replaced_.insert(call.callee->name);
       }
     }

@@ -86,7 +86,8 @@ std::optional<SpreadSum> spread_sum(const Stmt& stmt, RangeProver& prover) {
   if (!guarded) return std::nullopt;
   std::int64_t terms = 1;
   for (const Axis& axis : nest->axes)
-    if (!axis.stored) terms *= std::min(axis.loop->extent.as_int().value_or(least_spread_terms), least_spread_terms);
+    if (!axis.stored)
+      terms *= std::min(axis.loop->extent.as_int().value_or(least_spread_terms), least_spread_terms);
   if (terms < least_spread_terms) return std::nullopt;
   SpreadSum result;
   result.target = nest->store->buffer;
@@ -167,11 +168,12 @@ class RemainderWriter {
   Stmt from_loop(std::size_t k, bool reached) {
     if (k == nest_.loops.size()) return element(reached);
     const SpreadDimension* spread = reached ? spread_of(k) : nullptr;
-    if (!spread) return in_loop(k, nest_.loops[k].extent, [&] {
-      places_[k].divisor = 1;
-      places_[k].remainder = 0;
-      return from_loop(k + 1, reached);
-    });
+    if (!spread)
+      return in_loop(k, nest_.loops[k].extent, [&] {
+        places_[k].divisor = 1;
+        places_[k].remainder = 0;
+        return from_loop(k + 1, reached);
+      });
     // Remainders of as many iterations are one loop.
     std::vector<Stmt> parts;
     for (std::int64_t r = 0; r < spread->divisor;) {
@@ -212,18 +214,17 @@ class RemainderWriter {
       vars.emplace_back(axis.name(), axis.dtype(), axis.span());
       block.iters.push_back(
           {vars.back(), IterKind::Spatial, int_literal(axis.dtype(), 0), place.extent, use(place.loop)});
-      const Scalar scaled = place.divisor == 1 ? use(vars.back())
-                                               : use(vars.back()) * int_literal(axis.dtype(), place.divisor);
-      axes.emplace(axis.id(), place.remainder == 0 ? scaled
-                                                   : scaled + int_literal(axis.dtype(), place.remainder));
+      const Scalar scaled =
+          place.divisor == 1 ? use(vars.back()) : use(vars.back()) * int_literal(axis.dtype(), place.divisor);
+      axes.emplace(axis.id(),
+                   place.remainder == 0 ? scaled : scaled + int_literal(axis.dtype(), place.remainder));
     }
     const auto in_place = [&](const Scalar& part) -> std::optional<Scalar> {
       const auto* loaded = part.as<Load>();
       if (!loaded || !(*loaded->buffer == sum_.target)) return std::nullopt;
       if (!reached) return sum_.first;
       std::vector<Scalar> at;
-      for (const std::size_t loop : loops_)
-        at.push_back(loop < vars.size() ? use(vars[loop]) : Scalar(0));
+      for (const std::size_t loop : loops_) at.push_back(loop < vars.size() ? use(vars[loop]) : Scalar(0));
       return load(sum_.reached, std::move(at), part.span());
     };
     const Stmt body = rewrite(nest_.body, in_place, [](const Stmt&) { return std::optional<Stmt>(); });
@@ -248,7 +249,8 @@ ElementNest copy_of(const SpreadSum& sum, Span span, std::vector<std::size_t>& l
     at.push_back(Scalar(0));
     if (dim.as_int() == 1) continue;
     const std::string name = "i" + std::to_string(nest.loops.size());
-    nest.loops.push_back({{name, DType::Int64, span}, {"v_" + name, DType::Int64, span}, cast(DType::Int64, dim)});
+    nest.loops.push_back(
+        {{name, DType::Int64, span}, {"v_" + name, DType::Int64, span}, cast(DType::Int64, dim)});
     at.back() = use(nest.loops.back().var);
   }
   nest.body = make_stmt(Store{sum.target, at, load(sum.target, at)}, span);

@@ -35,8 +35,9 @@ ModulePtr with_body(const std::string& params, const std::string& body, bool pur
     return true;
   }();
   (void)started;
-  return read_module("test.relish", fmt::format("@I.ir_module\nclass M:\n    @R.function{}\n    def main({}):\n{}",
-                                                pure ? "" : "(pure=False)", params, body));
+  return read_module("test.relish",
+                     fmt::format("@I.ir_module\nclass M:\n    @R.function{}\n    def main({}):\n{}",
+                                 pure ? "" : "(pure=False)", params, body));
 }
 
 // Blocks that begin with a first value, in what each call of the function runs.
@@ -67,7 +68,8 @@ std::vector<Value> norm_values() {
 void check_near(const Value& found, const Value& wanted) {
   if (wanted.is_tuple()) {
     REQUIRE(found.fields().size() == wanted.fields().size());
-    for (std::size_t i = 0; i < wanted.fields().size(); ++i) check_near(found.fields()[i], wanted.fields()[i]);
+    for (std::size_t i = 0; i < wanted.fields().size(); ++i)
+      check_near(found.fields()[i], wanted.fields()[i]);
     return;
   }
   const Tensor &a = found.tensor(), &b = wanted.tensor();
@@ -76,7 +78,8 @@ void check_near(const Value& found, const Value& wanted) {
     REQUIRE(std::abs(a.get_double(i) - b.get_double(i)) <= 1e-4 * (1 + std::abs(b.get_double(i))));
 }
 
-// The sums that are taken when calls are handed them. The module computes the same, and so does what is fused.
+// The sums that are taken when calls are handed them. The module computes the same, and so does what is
+// fused.
 int shared_sums(const ModulePtr& module, const std::vector<Value>& args, const std::string& name = "main") {
   const auto before = std::make_shared<const Module>(legalize(*module));
   const auto after = std::make_shared<const Module>(with_shared_sums(*before));
@@ -109,13 +112,15 @@ TEST_CASE("shared sums: statistics of a norm that other operators take again") {
                                                "        return (n[0], n[1], n[2], variance)\n"),
                     norm_values()) == 2);
   // The other way round, the norm takes them from the operators.
-  CHECK(shared_sums(with_body(norm_params, std::string(statistics) + norm + "        return (n[0], variance)\n"),
-                    norm_values()) == 2);
+  CHECK(shared_sums(
+            with_body(norm_params, std::string(statistics) + norm + "        return (n[0], variance)\n"),
+            norm_values()) == 2);
 }
 
 TEST_CASE("shared sums: a norm's gradient has two sums of its own left") {
-  const ModulePtr module = with_body(
-      norm_params, std::string(norm) + "        y = R.nn.relu(n[0])\n        return R.sum(R.multiply(y, y))\n");
+  const ModulePtr module =
+      with_body(norm_params,
+                std::string(norm) + "        y = R.nn.relu(n[0])\n        return R.sum(R.multiply(y, y))\n");
   const auto made = std::make_shared<const Module>(gradient(*module, "main"));
   CHECK(shared_sums(made, norm_values(), "main_adjoint") == 5);
 }
@@ -123,13 +128,13 @@ TEST_CASE("shared sums: a norm's gradient has two sums of its own left") {
 TEST_CASE("shared sums: other terms, axes, first numbers, and sums between which something has effects") {
   const auto two = [](const std::string& a, const std::string& b, const std::string& shape = "(4, 3, 6)",
                       const std::string& between = "") {
-    return shared_sums(with_body("x: R.Tensor(" + shape + ", \"float32\"), y: R.Tensor(" + shape +
-                                     ", \"float32\")",
-                                 "        a = " + a + "\n" + between + "        b = " + b +
-                                     "\n        return (R.nn.relu(a), R.negative(b))\n",
-                                 between.empty()),
-                       shape == "(4, 3, 6)" ? std::vector<Value>{numbers({4, 3, 6}, 1), numbers({4, 3, 6}, 2)}
-                                            : std::vector<Value>{});
+    return shared_sums(
+        with_body("x: R.Tensor(" + shape + ", \"float32\"), y: R.Tensor(" + shape + ", \"float32\")",
+                  "        a = " + a + "\n" + between + "        b = " + b +
+                      "\n        return (R.nn.relu(a), R.negative(b))\n",
+                  between.empty()),
+        shape == "(4, 3, 6)" ? std::vector<Value>{numbers({4, 3, 6}, 1), numbers({4, 3, 6}, 2)}
+                             : std::vector<Value>{});
   };
   CHECK(two("R.sum(x, axis=[0, 2])", "R.sum(x, axis=[0, 2])") == 1);
   CHECK(two("R.sum(x, axis=[0, 2])", "R.mean(x, axis=[0, 2], keepdims=True)") == 1);

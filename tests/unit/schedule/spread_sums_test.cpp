@@ -26,12 +26,14 @@ constexpr const char* shifted =
 ModulePtr spread(const Spread& each, const char* behind) {
   const std::string x = fmt::format("x0 + {}", each.shift), y = fmt::format("y0 + {}", each.shift);
   const std::string size = fmt::format("({0}, {0})", each.size);
-  const auto tensor = [&](const char* name) { return fmt::format(", {}: T.Buffer({}, \"float32\")", name, size); };
+  const auto tensor = [&](const char* name) {
+    return fmt::format(", {}: T.Buffer({}, \"float32\")", name, size);
+  };
   const bool alone = !behind;
-  std::string text =
-      fmt::format("@I.ir_module\nclass M:\n    @T.prim_func\n    def f(A: T.Buffer(({0}, 5, 5), \"float32\"), "
-                  "B: T.Buffer(({0},), \"float32\"){1}):\n",
-                  each.terms, alone ? tensor("C") : tensor("D") + tensor("E"));
+  std::string text = fmt::format(
+      "@I.ir_module\nclass M:\n    @T.prim_func\n    def f(A: T.Buffer(({0}, 5, 5), \"float32\"), "
+      "B: T.Buffer(({0},), \"float32\"){1}):\n",
+      each.terms, alone ? tensor("C") : tensor("D") + tensor("E"));
   if (!alone) text += fmt::format("        C = T.sblock_alloc_buffer({}, \"float32\")\n", size);
   text += fmt::format(
       "        for x, y, k in T.grid(T.int64({0}), T.int64({0}), T.int64({1})):\n"
