@@ -9,6 +9,7 @@
 #include "ir/rewriting/scalar_arguments.h"
 #include "ir/verify/verify.h"
 #include "schedule/fuse_groups.h"
+#include "schedule/shared_sums.h"
 #include "schedule/taken_results.h"
 #include "schedule/unused_functions.h"
 
@@ -202,7 +203,7 @@ PrimFuncPtr fuse(const PrimFuncPtr& function) {
 }
 
 Module fuse(const Module& module, FusionNotes* notes) {
-  Module result = ModuleFuser(with_taken_results(module), notes).run();
+  Module result = ModuleFuser(with_shared_sums(with_taken_results(module)), notes).run();
   verify_after(result, "fuse");
   return result;
 }

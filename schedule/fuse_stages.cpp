@@ -66,22 +66,9 @@ Buffer handed_in_blocks(const std::vector<RowGroup>& groups, const std::vector<S
                                                                                             : Buffer();
 }
 
-}  // namespace
-
-bool is_small(const Buffer& buffer) {
-  constexpr std::int64_t most = 1024;
-  return product(buffer.shape()).as_int().value_or(most + 1) <= most;
-}
-
-FusedBody fuse_stages(std::vector<Stage> stages, const std::vector<Buffer>& temporaries, Span span,
-                      ReadyContractions& known) {
-  BufferIds unseen;
-  for (const Buffer& buffer : temporaries) unseen.insert(buffer.id());
-  const std::size_t before = stages.size();
-  join_sums(stages, unseen);
-  compute_in_readers(stages, unseen);
-  join_domains(stages, unseen);
-  std::vector<RowGroup> groups = group_rows(stages, true);
+// The nests of the groups, and which of them are one loop.
+FusedBody body_of(const std::vector<RowGroup>& groups, const std::vector<Buffer>& temporaries,
+                  const BufferIds& unseen, Span span, ReadyContractions& known) {
   FusedBody fused;
   std::vector<Stmt> statements = statements_of(groups, temporaries, fused.allocations);
   bool behind_epilogue = false;
@@ -98,9 +85,31 @@ FusedBody fuse_stages(std::vector<Stage> stages, const std::vector<Buffer>& temp
       ++fused.loops;
     behind_epilogue = epilogue;
   }
-  // What joined the rows of others by another order of its loops counts as one with them. When they hand it
-  // but a few numbers, it keeps the order of memory and a loop of its own.
-  std::vector<RowGroup> in_order = group_rows(std::move(stages), false);
+  fused.body = seq(std::move(statements), span);
+  return fused;
+}
+
+}  // namespace
+
+bool is_small(const Buffer& buffer) {
+  constexpr std::int64_t most = 1024;
+  return product(buffer.shape()).as_int().value_or(most + 1) <= most;
+}
+
+FusedBody fuse_stages(std::vector<Stage> stages, const std::vector<Buffer>& temporaries, Span span,
+                      ReadyContractions& known) {
+  BufferIds unseen;
+  for (const Buffer& buffer : temporaries) unseen.insert(buffer.id());
+  const std::size_t before = stages.size();
+  join_sums(stages, unseen);
+  compute_in_readers(stages, unseen);
+  join_domains(stages, unseen);
+  // What joins the rows of others by another order of its loops counts as one with them. When they hand it
+  // but a few numbers, it keeps the order of memory and a loop of its own; else its runs of a row must be
+  // long.
+  const std::vector<RowGroup> in_order = group_rows(stages, RowOrder::AsTheyLie);
+  std::vector<RowGroup> groups = group_rows(stages, RowOrder::AnyRuns);
+  FusedBody fused = body_of(groups, temporaries, unseen, span, known);
   if (in_order.size() > groups.size()) {
     FusedBody apart;
     apart.body = seq(statements_of(in_order, temporaries, apart.allocations), span);
@@ -112,9 +121,10 @@ FusedBody fuse_stages(std::vector<Stage> stages, const std::vector<Buffer>& temp
       fused.body = apart.body;
       return fused;
     }
+    groups = group_rows(std::move(stages), RowOrder::LongRuns);
+    fused = body_of(groups, temporaries, unseen, span, known);
   }
   fused.changed = groups.size() < before;
-  fused.body = seq(std::move(statements), span);
   return fused;
 }
 

@@ -14,6 +14,7 @@
 #include "schedule/joined_inits.h"
 #include "schedule/movement.h"
 #include "schedule/remainders.h"
+#include "schedule/spread_sums.h"
 #include "schedule/unread_buffers.h"
 #include "support/interrupt.h"
 #include "support/side_by_side.h"
@@ -135,7 +136,8 @@ class Scheduler {
 PrimFuncPtr schedule(const PrimFuncPtr& written, const Target& target) {
   if (!written->body.defined()) return written;
   Accumulators accumulators;
-  const PrimFuncPtr function = with_followers(with_joined_inits(written, target), target, accumulators);
+  const PrimFuncPtr function =
+      with_followers(with_joined_inits(with_spread_sums(written), target), target, accumulators);
   const Stmt body = Scheduler(*function, target, std::move(accumulators)).statement(function->body);
   if (body.same_as(function->body)) return without_unread_buffers(function);
   auto scheduled = std::make_shared<PrimFunc>(*function);

@@ -156,11 +156,11 @@ Stage with_axis_first(const Stage& stage, std::size_t axis) {
 
 // How many outer axes the group shares with the stage as it is or, when it computes each element by itself,
 // with another axis outside: the channels of images, which a norm sums for each. `next` becomes that one.
-std::size_t common_rows_in_any_order(const RowGroup& group, Stage& next) {
+std::size_t common_rows_in_any_order(const RowGroup& group, Stage& next, std::int64_t least_run) {
   if (const std::size_t rows = common_rows(group, next); rows > 0) return rows;
   if (!next.maps() || next.axes.size() < 3) return 0;
   for (std::size_t axis = 1; axis + 1 < next.axes.size(); ++axis) {
-    if (iterations(next, axis + 1, next.axes.size()).value_or(0) < least_run_of_row) continue;
+    if (iterations(next, axis + 1, next.axes.size()).value_or(0) < least_run) continue;
     Stage turned = with_axis_first(next, axis);
     const std::size_t rows = common_rows(group, turned);
     if (rows != 1) continue;
@@ -308,12 +308,14 @@ bool between_contraction_and_windows(const std::vector<RowGroup>& groups, const 
   });
 }
 
-std::vector<RowGroup> group_rows(std::vector<Stage> stages, bool in_any_order) {
+std::vector<RowGroup> group_rows(std::vector<Stage> stages, RowOrder order) {
+  const std::int64_t least_run = order == RowOrder::AnyRuns ? 1 : least_run_of_row;
   std::vector<RowGroup> groups;
   for (Stage& stage : stages) {
     const std::size_t rows = groups.empty() || between_contraction_and_windows(groups, stage) ? 0
-                             : in_any_order ? common_rows_in_any_order(groups.back(), stage)
-                                            : common_rows(groups.back(), stage);
+                             : order == RowOrder::AsTheyLie
+                                 ? common_rows(groups.back(), stage)
+                                 : common_rows_in_any_order(groups.back(), stage, least_run);
     if (rows > 0) {
       groups.back().rows = rows;
       groups.back().stages.push_back(std::move(stage));

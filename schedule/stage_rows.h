@@ -14,8 +14,10 @@ struct RowGroup {
   std::vector<Stage> stages;
 };
 
-// `in_any_order`: also stages that compute each element by itself and have the rows further inside.
-std::vector<RowGroup> group_rows(std::vector<Stage> stages, bool in_any_order);
+// Which stages join the rows of others: those that have them outermost; also such that compute each element
+// by itself and have them further inside, with long runs of a row along memory; or also with short ones.
+enum class RowOrder { AsTheyLie, LongRuns, AnyRuns };
+std::vector<RowGroup> group_rows(std::vector<Stage> stages, RowOrder order);
 
 // The stage as a nest inside of the loops over its first axes.
 Stmt nest_of(const Stage& stage, std::size_t rows);
