@@ -60,9 +60,12 @@ bool join_two(std::vector<Term>& terms) {
       if (!remainder || terms[i].factor != terms[j].factor * *remainder->b.as_int() ||
           !are_digits(*quotient, *remainder))
         continue;
+      // The number may be a sum, of which a term is the quotient for another remainder.
       const Scalar whole = remainder->a;
-      terms[j].atom = whole;
-      terms.erase(terms.begin() + static_cast<std::ptrdiff_t>(i));
+      const std::int64_t factor = terms[j].factor;
+      terms.erase(terms.begin() + static_cast<std::ptrdiff_t>(std::max(i, j)));
+      terms.erase(terms.begin() + static_cast<std::ptrdiff_t>(std::min(i, j)));
+      flatten(whole, factor, terms);
       return true;
     }
   }

@@ -95,6 +95,33 @@ std::optional<std::vector<std::size_t>> dimensions_of(const Follower& next, cons
   return dimensions;
 }
 
+// The loops in the order in which the index moves with them, the fastest last: of the sum of one and others
+// times numbers, each of which goes past all that stands behind it, as where dimensions are joined. None for
+// other indices.
+std::optional<std::vector<std::size_t>> loops_of_index(const Scalar& index, const Follower& next) {
+  std::vector<std::size_t> loops;
+  std::int64_t behind = 1;  // elements that the loops behind go over
+  Scalar rest = index;
+  while (!rest.as_int()) {
+    std::size_t found = next.loops.size();
+    for (std::size_t i = 0; i < next.loops.size() && found == next.loops.size(); ++i) {
+      const ScalarVar& var = next.loops[i];
+      std::vector<ScalarVar> vars;
+      collect_vars(rest, vars);
+      if (std::find(vars.begin(), vars.end(), var) == vars.end() || var.dtype() != rest.dtype()) continue;
+      const Scalar further = substitute(rest, {{var.id(), use(var) + int_literal(var.dtype(), 1)}});
+      if (prove_equal(further, rest + int_literal(rest.dtype(), behind))) found = i;
+    }
+    if (found == next.loops.size()) return std::nullopt;
+    loops.insert(loops.begin(), found);
+    rest = canonical(substitute(rest, {{next.loops[found].id(), int_literal(rest.dtype(), 0)}}));
+    if (rest.as_int()) break;
+    const auto extent = next.extents[found].as_int();
+    if (!extent || __builtin_mul_overflow(behind, *extent, &behind)) return std::nullopt;
+  }
+  return loops;
+}
+
 // The dimensions of the result in the order in which the follower stores its elements; none when that is
 // their own, or not the same for all that is stored.
 std::vector<std::size_t> order_of_stores(const Follower& next, const std::vector<std::size_t>& dimensions,
@@ -104,13 +131,9 @@ std::vector<std::size_t> order_of_stores(const Follower& next, const std::vector
     if (!access.store) continue;
     std::vector<std::size_t> stored;
     for (const Scalar& each : *access.indices) {
-      const Scalar index = substitute(each, next.axes);
-      if (index.as_int()) continue;
-      const auto loop = std::find_if(next.loops.begin(), next.loops.end(), [&](const ScalarVar& var) {
-        return index.as_var() == std::optional(var);
-      });
-      if (loop == next.loops.end()) return {};
-      stored.push_back(dimensions[static_cast<std::size_t>(loop - next.loops.begin())]);
+      const auto loops = loops_of_index(substitute(each, next.axes), next);
+      if (!loops) return {};
+      for (const std::size_t loop : *loops) stored.push_back(dimensions[loop]);
     }
     if (order && *order != stored) return {};
     order = std::move(stored);
@@ -149,7 +172,10 @@ bool fits_tiles(const Follower& next, const std::vector<std::size_t>& dimensions
       collect_vars(index, vars);
       const bool moves = std::find(vars.begin(), vars.end(), along) != vars.end();
       const bool is_last = d + 1 == store->indices.size();
-      if (is_last ? index.as_var() != std::optional(along) : moves) return false;
+      if (!is_last && moves) return false;
+      if (!is_last) continue;
+      const auto loops = loops_of_index(index, next);
+      if (!loops || loops->empty() || !(next.loops[loops->back()] == along)) return false;
     }
     return !store->indices.empty();
   });

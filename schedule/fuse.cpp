@@ -76,16 +76,25 @@ class ModuleFuser {
     void plan(const std::vector<BindingBlock>& blocks, const std::vector<Expr>& results) {
       const auto callee_of = [&](const Expr& value) { return fuser_.callee_of(value); };
       for (FusedGroup& group : fusible_groups(blocks, results, callee_of, fuser_.calls_)) {
+        if (group.vanishes) {
+          replace(group);
+          continue;
+        }
         if (!group.made) {
           fuser_.note(group.calls.front().callee->function->name, group.apart);
           continue;
         }
         groups_.push_back(std::make_shared<FusedGroup>(std::move(group)));
-        for (const FusibleCall& each : groups_.back()->calls) {
-          replaced_.emplace(each.result.id(), nullptr);
-          fuser_.replaced_.insert(each.callee->function->name);
-        }
+        replace(*groups_.back());
         replaced_[groups_.back()->calls.back().result.id()] = groups_.back();
+      }
+    }
+
+    // The calls of the group vanish from where they stand.
+    void replace(const FusedGroup& group) {
+      for (const FusibleCall& each : group.calls) {
+        if (!each.lent) replaced_.emplace(each.result.id(), nullptr);
+        fuser_.replaced_.insert(each.callee->function->name);
       }
     }
 

@@ -25,6 +25,7 @@ struct FusibleCall {
   Var result;
   Expr value;  // a call_tir of one result
   const FusibleCallee* callee;
+  bool lent = false;  // it stands elsewhere, too, and is a copy that this group does for itself
 
   const CallTir& call() const { return *value.as<CallTir>(); }
 };

@@ -1,5 +1,6 @@
 // Which calls of a body become one. Bindings are looked at in order; a call joins the groups of the calls
-// whose results it takes, as long as nothing outside of the group has used a result before.
+// whose results it takes, as long as nothing outside of the group has used a result before. Copies of elements
+// (splits, reshapes, transposes) that several calls read are lent to each that they can be one with.
 #pragma once
 
 #include <functional>
@@ -15,6 +16,7 @@ struct FusedGroup {
   std::vector<bool> kept;            // which results are used by others
   std::shared_ptr<FusedCalls> made;  // null of one call, which stays as it is
   std::vector<FusionNote> apart;     // why it is not more
+  bool vanishes = false;             // copies that all readers do for themselves
 };
 
 // Null for a call that is not fused: with effects, or that may fault, or whose loops are not known.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "schedule/followers.h"
+#include "schedule/stage_places.h"
 #include "schedule/stage_sums.h"
 
 namespace relish {
@@ -102,6 +103,7 @@ FusedBody fuse_stages(std::vector<Stage> stages, const std::vector<Buffer>& temp
   for (const Buffer& buffer : temporaries) unseen.insert(buffer.id());
   const std::size_t before = stages.size();
   join_sums(stages, unseen);
+  copy_in_own_places(stages, unseen);
   compute_in_readers(stages, unseen);
   join_domains(stages, unseen);
   // What joins the rows of others by another order of its loops counts as one with them. When they hand it

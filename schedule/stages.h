@@ -40,6 +40,10 @@ struct Stage {
   bool reduces() const;
   // Each element of the domain is computed once, from what other stages stored.
   bool maps() const { return distinct && !reduces() && !init.defined(); }
+  // It maps, and all it does is to load the one value that it stores.
+  bool copies_elements() const {
+    return maps() && values.size() == 1 && values.front().target.defined() && values.front().value.as<Load>();
+  }
 };
 
 // A function of more stages stays as it is: what is asked of pairs of them takes the square of their number.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -10,11 +11,21 @@
 #include "ir/rewriting/expr_mapper.h"
 #include "ir/rewriting/rewrite.h"
 #include "loops/accesses.h"
+#include "schedule/stage_indices.h"
 #include "schedule/stages.h"
 #include "schedule/unused_functions.h"
 
 namespace relish {
 namespace {
+
+// Whether each result is a copy of elements of an argument, as the parts of a split are: computed by themselves
+// they cost no more than together.
+bool copies_elements(const PrimFunc& function) {
+  const auto stages = stages_of(function);
+  return stages && std::all_of(stages->begin(), stages->end(), [](const Stage& stage) {
+           return stage.copies_elements() && has_affine_loads(stage.values.front().value);
+         });
+}
 
 bool tells(const PrimParam& param, const ScalarVar& var) {
   if (param.scalar()) return *param.scalar() == var;
@@ -128,6 +139,13 @@ class ResultTaker {
       Expr value;
     };
 
+    // A call whose results are all taken in its own block, and the bindings that take them.
+    struct Parts {
+      Var all;
+      Expr value;
+      std::vector<std::pair<Var, std::size_t>> fields;
+    };
+
     void plan(const std::vector<BindingBlock>& blocks) {
       struct Call {
         Expr value;
@@ -135,15 +153,23 @@ class ResultTaker {
       };
       std::unordered_map<std::uint64_t, Call> calls;  // by the variable of all results
       for (const BindingBlock& block : blocks) {
+        std::vector<Parts> copies;
         for (const Binding& binding : block.bindings) {
           const auto* plain = std::get_if<VarBinding>(&binding.kind);
           if (!plain) continue;
           const auto* call = plain->value.as<CallTir>();
           const auto* field = plain->value.as<TupleGet>();
           if (call && call->tuple_result && call->out_types.size() > 1 && call->inplace_indices.empty() &&
-              call->gradient_name.empty() && uses_[plain->var.id()] == 1)
-            calls.emplace(plain->var.id(), Call{plain->value, &block});
+              call->gradient_name.empty()) {
+            if (uses_[plain->var.id()] == 1)
+              calls.emplace(plain->var.id(), Call{plain->value, &block});
+            else if (taker_.copies(*call))
+              copies.push_back({plain->var, plain->value, {}});
+          }
           const Var* all = field ? field->tuple.as_var() : nullptr;
+          for (Parts& parts : copies)
+            if (all && parts.all.id() == all->id())
+              parts.fields.emplace_back(plain->var, static_cast<std::size_t>(field->index));
           const auto found = all ? calls.find(all->id()) : calls.end();
           if (found == calls.end()) continue;
           // A variable of a dataflow block is not seen outside of it.
@@ -153,7 +179,22 @@ class ResultTaker {
           replaced_.emplace(all->id(), Taken{plain->var, value});
           replaced_.emplace(plain->var.id(), Taken{});
         }
+        for (const Parts& parts : copies) take_apart(parts);
       }
+    }
+
+    // A call for each result instead of one for all, where nothing but these takes them.
+    void take_apart(const Parts& parts) {
+      std::set<std::size_t> taken;
+      std::vector<Taken> calls;
+      for (const auto& [var, index] : parts.fields) {
+        const Expr value = taken.insert(index).second ? taker_.one_of(parts.value, index) : Expr();
+        if (!value.defined()) return;
+        calls.push_back({var, value});
+      }
+      if (calls.size() != static_cast<std::size_t>(uses_[parts.all.id()])) return;
+      replaced_.emplace(parts.all.id(), Taken{});
+      for (const Taken& call : calls) replaced_.emplace(call.var.id(), call);
     }
 
     ResultTaker& taker_;
@@ -161,6 +202,16 @@ class ResultTaker {
     std::unordered_map<std::uint64_t, int> uses_;
     std::unordered_map<std::uint64_t, Taken> replaced_;  // by variable
   };
+
+  // Whether the call only copies, so that nothing is gained by all its results at once.
+  bool copies(const CallTir& call) {
+    const auto* global = call.callee.as<GlobalRef>();
+    const PrimFuncPtr function = global ? result_.prim_func(global->name) : nullptr;
+    if (!function) return false;
+    const auto [known, fresh] = copies_.try_emplace(global->name);
+    if (fresh) known->second = copies_elements(*function);
+    return known->second;
+  }
 
   // The call of a function that computes that result alone; undefined when there is none.
   Expr one_of(const Expr& value, std::size_t taken) {
@@ -185,6 +236,7 @@ class ResultTaker {
 
   Module result_;
   std::map<std::pair<std::string, std::size_t>, PrimFuncPtr> made_;
+  std::unordered_map<std::string, bool> copies_;  // by name
   std::unordered_set<std::string> replaced_;
 };
 
