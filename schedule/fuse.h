@@ -9,8 +9,8 @@ namespace relish {
 
 // The same module with calls and nests fused, behind legalize and before schedule. What a call may fault by
 // stays as it is, as do calls with effects, in place, or with several results of which more than one is
-// taken. Every element of a result has the bits that it had, but for those that are sums.
-// `notes`: where not null, why its prim_funcs are not fewer.
+// taken, unless these are copies. Every element of a result has the bits that it had, but for those that are
+// sums. `notes`: where not null, why its prim_funcs are not fewer.
 Module fuse(const Module& module, FusionNotes* notes = nullptr);
 
 // The nests of one function. The same handle when nothing changed.

@@ -137,7 +137,8 @@ class GroupGrower {
     if (!open.empty() && join({open, {}}, call, used, apart)) return open.front();
     for (std::size_t i = open.size(); i-- > 0 && open.size() > 1;)
       if (join({{open[i]}, {}}, call, used, apart)) return open[i];
-    groups_.push_back({{{call}, {true}, nullptr, {}}, call.callee->loops, room_, false, copies_elements(call)});
+    groups_.push_back(
+        {{{call}, {true}, nullptr, {}}, call.callee->loops, room_, false, copies_elements(call)});
     inside_.emplace_back(used);
     return groups_.size() - 1;
   }
@@ -204,7 +205,8 @@ class GroupGrower {
       loops += at_least_one(groups_[source].loops);
       for (const auto& [id, count] : inside_[source].counts) all.inside[id] += count;
     }
-    if (all.calls.size() >= most_calls) return refused(fmt::format("{} calls are one already", all.calls.size()));
+    if (all.calls.size() >= most_calls)
+      return refused(fmt::format("{} calls are one already", all.calls.size()));
     all.calls.push_back(call);
     std::vector<const FusibleCall*> pointers;
     for (const FusibleCall& each : all.calls) {

@@ -1,6 +1,6 @@
 // Which calls of a body become one. Bindings are looked at in order; a call joins the groups of the calls
-// whose results it takes, as long as nothing outside of the group has used a result before. Copies of elements
-// (splits, reshapes, transposes) that several calls read are lent to each that they can be one with.
+// whose results it takes, as long as nothing outside of the group has used a result before. Copies of
+// elements (splits, reshapes, transposes) that several calls read are lent to each that they can be one with.
 #pragma once
 
 #include <functional>

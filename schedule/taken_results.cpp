@@ -18,8 +18,8 @@
 namespace relish {
 namespace {
 
-// Whether each result is a copy of elements of an argument, as the parts of a split are: computed by themselves
-// they cost no more than together.
+// Whether each result is a copy of elements of an argument, as the parts of a split are: computed by
+// themselves they cost no more than together.
 bool copies_elements(const PrimFunc& function) {
   const auto stages = stages_of(function);
   return stages && std::all_of(stages->begin(), stages->end(), [](const Stage& stage) {

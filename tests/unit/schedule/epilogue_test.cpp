@@ -104,11 +104,11 @@ TEST_CASE("epilogue: a product that others read too keeps its order, as it is st
 }
 
 TEST_CASE("epilogue: dimensions that are joined where it stores are stored along memory") {
-  for (const auto& [result, behind] : {std::pair<std::string, std::string>{
-                                           "(2, 19 * 21)", "C[b, i * 21 + j] = P[b, i, j] * T.float32(2)"},
-                                       {"(19, 2 * 21 + 5)", "C[i, b * 21 + j + 5] = P[b, i, j]"},
-                                       {"(21, 2 * 19)", "C[j, b * 19 + i] = P[b, i, j]"},
-                                       {"(2, 19 * 21)", "C[b, j * 19 + i] = P[b, i, j]"}}) {
+  for (const auto& [result, behind] :
+       {std::pair<std::string, std::string>{"(2, 19 * 21)", "C[b, i * 21 + j] = P[b, i, j] * T.float32(2)"},
+        {"(19, 2 * 21 + 5)", "C[i, b * 21 + j + 5] = P[b, i, j]"},
+        {"(21, 2 * 19)", "C[j, b * 19 + i] = P[b, i, j]"},
+        {"(2, 19 * 21)", "C[b, j * 19 + i] = P[b, i, j]"}}) {
     INFO(behind);
     const ModulePtr module = followed(result, behind);
     check_schedules(module, arguments(), "tile");

@@ -122,9 +122,9 @@ TEST_CASE("lent copies: a reader behind an effect takes the copy") {
   const std::string body =
       "        p = R.strided_slice(x, axes=[1], begin=[0], end=[16])\n        a = R.abs(p)\n"
       "        R.print(a, format=\"{}\")\n        b = R.negative(p)\n        return b\n";
-  const ModulePtr module = read_module("test.relish",
-                                       "@I.ir_module\nclass M:\n    @R.function(pure=False)\n    def main(" +
-                                           x_param + "):\n" + body);
+  const ModulePtr module =
+      read_module("test.relish", "@I.ir_module\nclass M:\n    @R.function(pure=False)\n    def main(" +
+                                     x_param + "):\n" + body);
   const Module fused = fuse(legalize(*module));
   CHECK(copies_in(fused) == 1);
   CHECK(calls_in_main(fused) == 3);
@@ -144,18 +144,19 @@ TEST_CASE("copies in own places: heads are joined as they are stored") {
   // A part of a concatenation.
   const Module part = fused_same(
       params,
-      heads + "        r = R.reshape(t, (2, 32, 64))\n        return R.concat((r, R.abs(r)), axis=2)\n", args);
+      heads + "        r = R.reshape(t, (2, 32, 64))\n        return R.concat((r, R.abs(r)), axis=2)\n",
+      args);
   CHECK(calls_in_main(part) <= 2);
-  const Module behind =
-      fused_same("p: R.Tensor((2, 32, 4, 16), \"float32\"), q: R.Tensor((2, 32, 5), \"float32\")",
-                 "        r = R.reshape(R.permute_dims(p, axes=[1, 0, 2, 3]), (32, 2, 64))\n"
-                 "        return R.concat((R.permute_dims(q, axes=[1, 0, 2]), r), axis=2)\n",
-                 {small_numbers(DType::Float32, {2, 32, 4, 16}, 7), small_numbers(DType::Float32, {2, 32, 5}, 5)});
+  const Module behind = fused_same(
+      "p: R.Tensor((2, 32, 4, 16), \"float32\"), q: R.Tensor((2, 32, 5), \"float32\")",
+      "        r = R.reshape(R.permute_dims(p, axes=[1, 0, 2, 3]), (32, 2, 64))\n"
+      "        return R.concat((R.permute_dims(q, axes=[1, 0, 2]), r), axis=2)\n",
+      {small_numbers(DType::Float32, {2, 32, 4, 16}, 7), small_numbers(DType::Float32, {2, 32, 5}, 5)});
   CHECK(calls_in_main(behind) == 1);
   CHECK(copies_in(behind) == 2);
   // Dimensions that are cut elsewhere, short runs, and windows stay as they were.
   CHECK(calls_in_main(fused_same(params, heads + "        return R.reshape(t, (2, 16, 128))\n", args)) <= 2);
   CHECK(calls_in_main(fused_same("p: R.Tensor((3, 5, 32), \"float32\")",
-                            "        return R.reshape(R.abs(p), (5, 3, 32))\n",
-                            {small_numbers(DType::Float32, {3, 5, 32}, 7)})) == 2);
+                                 "        return R.reshape(R.abs(p), (5, 3, 32))\n",
+                                 {small_numbers(DType::Float32, {3, 5, 32}, 7)})) == 2);
 }
