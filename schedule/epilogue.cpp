@@ -198,7 +198,8 @@ struct Joint {
 std::optional<Joint> joint_of(const Stmt& nest, const Stmt& next, bool kept, RangeProver& prover) {
   const Store* made = store_of(nest);
   auto follower = made ? follower_of(next) : std::nullopt;
-  if (!follower || !may_run_in_turns(accesses_in(nest), accesses_in(follower->body), made->buffer)) return std::nullopt;
+  if (!follower || !may_run_in_turns(accesses_in(nest), accesses_in(follower->body), made->buffer))
+    return std::nullopt;
   auto dimensions = dimensions_of(*follower, made->buffer);
   // One nest for each remainder sums only what counts, which is worth more than a result that is not stored.
   if (!dimensions || split_by_remainders(nest, prover)) return std::nullopt;
