@@ -66,8 +66,8 @@ void no_attribute(const ScriptValue& value, std::string_view name, Span span, st
                      instead.empty() ? fmt::format("; write x.{}, which is a value", name) : instead));
   }
   if (instead.empty()) instead = python_member_advice(value, name);
-  // What is a method of tensors elsewhere is an operator here; a name that is only near to that of an operator
-  // is rather one of the methods, where it is near to one.
+  // What is a method of tensors elsewhere is an operator here; a name that is only near to that of an
+  // operator is rather one of the methods, where it is near to one.
   const std::string near = instead.empty() ? did_you_mean(std::string(name), method_names(value)) : "";
   std::string advice = instead.empty() ? near : instead;
   if (instead.empty() && value.tensor()) {

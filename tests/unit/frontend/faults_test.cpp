@@ -57,7 +57,9 @@ constexpr FaultyText relax_faults[] = {
     {"return [i for i in x]", "3:10 TypeError found a comprehension, which is not supported\n"},
     {"return {1: 2}", "3:10 TypeError found a dictionary; expected a value\n"},
     {"return None", "3:10 TypeError found None; expected a value\n"},
-    {"return x.foo()", "3:12 TypeError found the method 'foo'; expected astype or an operator of R\n"},
+    {"return x.nothing_near()",
+     "3:12 TypeError found the method 'nothing_near'; expected astype or an operator of R\n"},
+    {"return x.softmx()", "3:12 TypeError found the method 'softmx'; did you mean R.nn.softmax(x)?\n"},
     {"return np.zeros(3)",
      "3:10 TypeError found a call of 'np.zeros', which an R.function cannot call; write R.zeros((3,), "
      "\"float32\")\n"},
