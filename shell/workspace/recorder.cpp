@@ -34,7 +34,8 @@ void Recorder::shown(const ScriptValue& value) {
 // made again.
 void Recorder::donated(const std::string& name, const ScriptValue& value) {
   if (!record_.give_away(name)) return;
-  const ScriptValue given = value;
+  // A holder of its own: `value` may stand in what lets go of it.
+  const ScriptValue given = value;  // NOLINT(performance-unnecessary-copy-initialization)
   states_.let_go(name, given);
   shown_.let_go(given);
   calls_.let_go(given);
