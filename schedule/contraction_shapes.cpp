@@ -169,11 +169,6 @@ bool fits_at_once(const Blocked& own, const Blocked& other, const Blocked& summe
          size <= most_of_a_factor;
 }
 
-// How many lines of one place in a first cache the rows of a tile may take: their others hold the panel of
-// the right factor.
-constexpr std::int64_t most_lines_in_place = 4;
-constexpr std::int64_t bytes_of_places = 1 << 12;
-
 // So many lines of a first cache hold the terms of a tile's rows, where those lie side by side.
 constexpr std::int64_t most_lines_of_terms = 64;
 // A left factor that a few blocks of columns use is not worth a copy, when its terms lie side by side.

@@ -98,6 +98,10 @@ bool turns_sums(const Contraction& contraction, const ContractionShapes& shapes)
 // By extents and the target alone.
 ContractionShapes shapes_of(const Contraction& contraction, const Target& target);
 
+// What lies so many bytes apart falls into one place of a first cache, of which the rows of a tile may take
+// so many lines: the others hold the panel of the right factor.
+inline constexpr std::int64_t bytes_of_places = 1 << 12, most_lines_in_place = 4;
+
 // Rows whose number only the run knows, where they are few.
 struct FewRows {
   ContractionShapes shapes;  // blocks of columns that go over all rows, which they read where they are

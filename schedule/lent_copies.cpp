@@ -11,12 +11,12 @@ namespace {
 // The source of a copy may have so many times its elements: it stays alive until the last reader.
 constexpr std::int64_t most_of_source = 4;
 // What only the run knows counts as so many.
-constexpr std::int64_t guessed_extent = 64;
+constexpr std::int64_t guessed_dimension = 64;
 
 std::int64_t guessed_size(const Buffer& buffer) {
   std::int64_t size = 1;
   for (const Scalar& dim : buffer.shape())
-    if (__builtin_mul_overflow(size, dim.as_int().value_or(guessed_extent), &size)) return INT64_MAX;
+    if (__builtin_mul_overflow(size, dim.as_int().value_or(guessed_dimension), &size)) return INT64_MAX;
   return size;
 }
 

@@ -40,9 +40,6 @@ constexpr std::int64_t terms_of_open_part = 256;
 constexpr std::int64_t rows_guessed = 64, fewest_rows = 4;
 // So many rows, or less, are read where they are by each tile of columns: they stay in the cache of a core.
 constexpr std::int64_t few_blocks_of_rows = 256;
-// Rows that are so many bytes apart fall into the same lines of a first cache, where a tile of so many is too
-// much.
-constexpr std::int64_t bytes_of_places = 1 << 12, most_rows_in_place = 4;
 // So many sums are under way at once: vectors of columns that one of few rows reads, or rows of one vector.
 constexpr std::int64_t vectors_of_few = 4, rows_of_vector = 8;
 // Terms of a row are copied by so many vectors at once.
@@ -314,7 +311,7 @@ std::optional<Scalar> reads_rows_in_place(const Contraction& contraction, const 
     return std::nullopt;
   const auto number = [](std::int64_t value, const Scalar& like) { return int_literal(like.dtype(), value); };
   const Scalar few = rows < number(few_blocks_of_rows + 1, rows);
-  if (tile.rows <= most_rows_in_place) return few;
+  if (tile.rows <= most_lines_in_place) return few;
   const auto bytes = static_cast<std::int64_t>(size_of(contraction.nest->store->buffer.dtype()));
   return logical(LogicalOp::And, few,
                  number(0, terms) < floor_mod(terms, number(bytes_of_places / bytes, terms)));

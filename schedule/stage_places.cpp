@@ -17,7 +17,7 @@ namespace {
 using Indices = std::vector<Scalar>;
 
 // Of shorter runs of memory a reshape is better one copy, which goes on where a dimension ends.
-constexpr std::int64_t least_run = 16;
+constexpr std::int64_t least_copied_run = 16;
 
 // The place of an element in a compact buffer of literal sizes.
 std::optional<Scalar> place_of(const Buffer& buffer, const Indices& indices) {
@@ -92,7 +92,7 @@ std::optional<Stage> copy_over(const Buffer& from, const Stage& copy, const Indi
 std::optional<Stage> over_joined(const Stage& copy) {
   const StageValue& value = copy.values.front();
   const auto& loaded = *value.value.as<Load>();
-  if (loaded.indices.empty() || loaded.buffer->shape().back().as_int().value_or(0) < least_run)
+  if (loaded.indices.empty() || loaded.buffer->shape().back().as_int().value_or(0) < least_copied_run)
     return std::nullopt;
   const auto from = counted_place(*loaded.buffer, loaded.indices);
   const auto to = place_of(value.target, value.indices);

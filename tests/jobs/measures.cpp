@@ -59,8 +59,8 @@ for i in range(len(first)):
     carry = carry + [f"out.2.{i}=states.{i}"]
 
 def seconds(steps):
-    t = train(Classifier.main, data=(x, y), validation=(x[:64], y[:64]), loss="cross_entropy", optimizer=optimizer,
-              steps=steps, metrics=["accuracy", "loss"], log_every=100, run_dir=f"job-{steps}", overwrite=True)
+    t = train(Classifier.main, data=(x, y), loss="cross_entropy", optimizer=optimizer, steps=steps,
+              metrics=["accuracy", "loss"], log_every=100, run_dir=f"job-{steps}", overwrite=True)
     return t["seconds"]
 
 a = seconds(200)

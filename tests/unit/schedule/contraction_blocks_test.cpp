@@ -105,7 +105,7 @@ TEST_CASE("blocks: of few rows the threads take columns, and each copies its own
   // Columns that are no whole tiles stay one block.
   CHECK(shared_out(schedule(*product_of(64, 784, 100), large_caches)).find("j_0") == std::string::npos);
   for (const auto& [n, k, m] : std::vector<std::array<std::int64_t, 3>>{
-           {64, 300, 64}, {64, 300, 288}, {61, 300, 64}, {8, 1024, 96}, {64, 30, 100}})
+           {24, 300, 64}, {8, 300, 288}, {13, 300, 64}, {8, 1024, 96}, {64, 30, 100}})
     check_schedules(product_of(n, k, m),
                     {small_numbers(DType::Float32, {n, k}, 7), small_numbers(DType::Float32, {k, m}, 5)}, "");
 }
@@ -150,7 +150,7 @@ TEST_CASE("blocks: of an open number of rows, few go by columns and many by rows
     const Tensor few = run(rows, threads);
     for (std::int64_t i = 0; i < few.size(); ++i) REQUIRE(few.get_double(i) == many.get_double(i));
   }
-  for (const std::int64_t rows : {1, 5, 64, 255, 259})
+  for (const std::int64_t rows : {5, 259})
     check_schedules(
         module, {small_numbers(DType::Float32, {rows, 600}, 7), small_numbers(DType::Float32, {600, 64}, 5)},
         "");
