@@ -237,7 +237,7 @@ class GroupGrower {
       groups_[lender].lends = true;
       lenders_.insert(lender);
       for (const FusibleCall& each : groups_[lender].fused.calls)
-        if (used.contains(each.result.id())) --uses_[each.result.id()];
+        if (!each.lent && used.contains(each.result.id())) --uses_[each.result.id()];
     }
     Group& group = groups_[own];
     // Of the many groups on the way to a large one the functions are not kept.

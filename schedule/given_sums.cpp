@@ -16,7 +16,10 @@ class GivenSumMaker {
  public:
   GivenSumMaker(const PrimFunc& callee, const std::vector<Stage>& stages,
                 const std::vector<ParamSource>& layout)
-      : callee_(callee), stages_(stages), layout_(layout) {}
+      : callee_(callee), stages_(stages), layout_(layout) {
+    for (const PrimParam& param : callee.params) names_.reserve_name(param.name());
+    for (const Buffer& own : callee.allocations) names_.reserve_name(own.name());
+  }
 
   std::optional<CalledFunction> make(const std::vector<GivenSum>& given, std::optional<std::size_t> sum) {
     const std::size_t count = sum ? *sum + 1 : stages_.size();
@@ -85,8 +88,9 @@ class GivenSumMaker {
     return made;
   }
 
-  // A stage that stores the argument's elements where the sum stored its own. `argument` is made for it.
-  static Stage reading(const Stage& sum, const std::vector<bool>& moves, Buffer& argument) {
+  // A stage that stores the argument's elements where the sum stored its own. `argument` is made for it, with
+  // a name of its own: the sum may be a result.
+  Stage reading(const Stage& sum, const std::vector<bool>& moves, Buffer& argument) {
     Stage stage = fresh_stage(sum, {}, {});
     std::erase_if(stage.axes, [](const StageAxis& axis) { return axis.reduces; });
     stage.init = Scalar();
@@ -98,8 +102,8 @@ class GivenSumMaker {
       shape.push_back(moving ? value.target.shape()[next] : Scalar(1));
       at.push_back(moving ? value.indices[next++] : Scalar(0));
     }
-    argument =
-        Buffer(value.target.name(), value.target.dtype(), std::move(shape), "global", value.target.span());
+    argument = Buffer(names_.fresh_name(value.target.name()), value.target.dtype(), std::move(shape),
+                      "global", value.target.span());
     value.value = load(argument, std::move(at), value.span);
     return stage;
   }
@@ -151,6 +155,7 @@ class GivenSumMaker {
   const std::vector<ParamSource>& layout_;
   std::vector<Stage> body_;
   BufferIds accessed_;
+  FunctionBuilder names_;
 };
 
 }  // namespace

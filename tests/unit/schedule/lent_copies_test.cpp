@@ -1,6 +1,7 @@
 // Copies that several kernels read, and copies that a kernel does as it stores: the heads of an attention.
 #include <fmt/format.h>
 
+#include "ir/verify/verify.h"
 #include "loops/accesses.h"
 #include "schedule/fuse.h"
 #include "stdlib/stdlib.h"
@@ -159,4 +160,19 @@ TEST_CASE("copies in own places: heads are joined as they are stored") {
   CHECK(calls_in_main(fused_same("p: R.Tensor((3, 5, 32), \"float32\")",
                                  "        return R.reshape(R.abs(p), (5, 3, 32))\n",
                                  {small_numbers(DType::Float32, {3, 5, 32}, 7)})) == 2);
+}
+
+TEST_CASE("lent copies: one that is read beside a copy of it counts each reader once") {
+  const std::vector<Value> args{small_numbers(DType::Float32, {4, 4, 12}, 7)};
+  for (const std::string copy :
+       {"R.permute_dims(x, axes=[1, 0, 2])", "R.strided_slice(x, axes=[2], begin=[0], end=[6])"}) {
+    INFO(copy);
+    const Module fused = fused_same("x: R.Tensor((4, 4, 12), \"float32\")",
+                                    "        h = " + copy +
+                                        "\n        t = R.permute_dims(h, axes=[0, 2, 1])\n"
+                                        "        a = R.matmul(h, t)\n        b = R.matmul(h, t)\n"
+                                        "        return (h, a, b, R.sort(t))\n",
+                                    args);
+    CHECK_NOTHROW(verify_after(fused, "fuse"));
+  }
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "interp/interpreter.h"
+#include "ir/verify/verify.h"
 #include "schedule/fuse.h"
 #include "stdlib/stdlib.h"
 #include "tests/unit/loops/helpers.h"
@@ -84,6 +85,7 @@ int shared_sums(const ModulePtr& module, const std::vector<Value>& args, const s
   const auto before = std::make_shared<const Module>(legalize(*module));
   const auto after = std::make_shared<const Module>(with_shared_sums(*before));
   INFO(print(*after));
+  CHECK_NOTHROW(verify_after(*after, "shared sums"));
   CHECK(print(*read_module("again.relish", print(*after))) == print(*after));
   if (!args.empty()) {
     const Value wanted = make_interpreter()->call(before, name, args);
@@ -149,4 +151,16 @@ TEST_CASE("shared sums: other terms, axes, first numbers, and sums between which
   CHECK(two("R.sum(x, axis=[0, 1])", "R.sum(x, axis=[0, 1])", "(4, 4, 1025)") == 2);
   CHECK(two("R.sum(x, axis=[0, 2])", "R.sum(x, axis=[0, 2])", "(4, 3, 6)",
             "        R.print(x, format=\"{}\")\n") == 2);
+}
+
+TEST_CASE("shared sums: calls that give the sum itself, and stay calls of their own") {
+  std::string sums, all;
+  for (int i = 0; i < 40; ++i) {
+    sums += fmt::format("        a{} = R.sum(x, axis=[0, 2])\n", i);
+    all += fmt::format("a{}, ", i);
+  }
+  const ModulePtr module =
+      with_body("x: R.Tensor((4, 3, 6), \"float32\")", sums + "        return (" + all + ")\n");
+  CHECK(shared_sums(module, {numbers({4, 3, 6}, 1)}) == 1);
+  CHECK_NOTHROW(verify_after(fuse(legalize(*module)), "fuse"));
 }
