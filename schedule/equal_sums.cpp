@@ -11,6 +11,7 @@
 #include "ir/rewriting/rewrite.h"
 #include "loops/reduction.h"
 #include "schedule/fuse_stages.h"
+#include "schedule/given_sums.h"
 
 namespace relish {
 namespace {
@@ -133,6 +134,7 @@ void EqualSumFinder::read(Stage stage, std::size_t stores, SumPlace place) {
   if (nodes_in(value.value) > most_nodes) return;
   if (stage.maps()) return define(stage);
   if (!stage.reduces() || !stage.init.defined() || is_contraction(stage)) return;
+  place.moves = places_of(value.target);
   const auto [known, fresh] = known_.emplace(key_of(stage), sums_.size());
   if (fresh) {
     const bool worth = is_small(value.target) && has_many_terms(stage);
@@ -149,8 +151,8 @@ void EqualSumFinder::read(Stage stage, std::size_t stores, SumPlace place) {
   std::vector<Scalar> at;
   std::size_t next = 0;
   std::vector<Scalar> moving;
-  for (const Scalar& index : value.indices)
-    if (!index.as_int()) moving.push_back(index);
+  for (std::size_t d = 0; d < value.indices.size(); ++d)
+    if (value.target.shape()[d].as_int() != 1) moving.push_back(value.indices[d]);
   for (const Scalar& dim : first.target.shape()) at.push_back(dim.as_int() == 1 ? Scalar(0) : moving[next++]);
   same.values.front().value = load(first.target, at);
   define(same);
@@ -217,8 +219,9 @@ std::string EqualSumFinder::key_of(const Stage& stage) const {
   add(rewrite(value.value, [&](const Scalar& part) -> std::optional<Scalar> {
     const auto* loaded = part.as<Load>();
     if (!loaded || !(*loaded->buffer == value.target)) return std::nullopt;
-    std::vector<Scalar> at = loaded->indices;
-    std::erase_if(at, [](const Scalar& index) { return index.as_int() == 0; });
+    std::vector<Scalar> at;
+    for (std::size_t d = 0; d < loaded->indices.size(); ++d)
+      if (value.target.shape()[d].as_int() != 1) at.push_back(loaded->indices[d]);
     return load(target, at);
   }));
   return key;

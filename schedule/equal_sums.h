@@ -15,6 +15,7 @@ namespace relish {
 // A stage of one of the calls that were noted.
 struct SumPlace {
   std::size_t call = 0, stage = 0;
+  std::vector<bool> moves = {};  // by dimension of its sum: whether it has more than one place in the call
   friend auto operator<=>(const SumPlace&, const SumPlace&) = default;
 };
 

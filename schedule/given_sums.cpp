@@ -32,7 +32,7 @@ class GivenSumMaker {
         continue;
       }
       Buffer& argument = arguments[static_cast<std::size_t>(found - given.begin())];
-      body_.push_back(reading(stages_[i], found->moves, argument));
+      body_.push_back(reading(stages_[i], *found, argument));
     }
     const Buffer result = sum ? stages_[*sum].values.front().target : Buffer();
     if (sum) keep_what_gives(result);
@@ -90,15 +90,15 @@ class GivenSumMaker {
 
   // A stage that stores the argument's elements where the sum stored its own. `argument` is made for it, with
   // a name of its own: the sum may be a result.
-  Stage reading(const Stage& sum, const std::vector<bool>& moves, Buffer& argument) {
+  Stage reading(const Stage& sum, const GivenSum& given, Buffer& argument) {
     Stage stage = fresh_stage(sum, {}, {});
     std::erase_if(stage.axes, [](const StageAxis& axis) { return axis.reduces; });
     stage.init = Scalar();
     StageValue& value = stage.values.front();
     std::vector<Scalar> shape, at;
     std::size_t next = 0;
-    for (const bool moving : moves) {
-      while (moving && value.indices[next].as_int()) ++next;
+    for (const bool moving : given.moves) {
+      while (moving && !given.own_moves[next]) ++next;
       shape.push_back(moving ? value.target.shape()[next] : Scalar(1));
       at.push_back(moving ? value.indices[next++] : Scalar(0));
     }
@@ -170,6 +170,8 @@ std::string key_of(const std::vector<GivenSum>& given, std::optional<std::size_t
   std::string key = sum ? fmt::format("/{}", *sum) : "";
   for (const GivenSum& each : given) {
     key += fmt::format(";{}:", each.stage);
+    for (const bool moves : each.own_moves) key += moves ? 'm' : '1';
+    key += ',';
     for (const bool moves : each.moves) key += moves ? 'm' : '1';
   }
   return key;

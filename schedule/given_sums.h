@@ -14,7 +14,9 @@ namespace relish {
 // A sum of the function that stands in an argument.
 struct GivenSum {
   std::size_t stage;
-  std::vector<bool> moves;  // by dimension of the argument: whether it has more than one place
+  // By dimension of the function's own sum, and of the argument: whether it has more than one place in this
+  // call. The function may not know that.
+  std::vector<bool> own_moves, moves;
 };
 
 // By dimension, whether it has more than one place.

@@ -127,7 +127,7 @@ class SumSharer {
         planned_[call.result.id()].before.emplace_back(
             var, sharer_.call_of(call, *sum, arguments[first.call], {type}, false));
         for (const SumPlace& place : sums.places) {
-          given[place.call].push_back({place.stage, places_of(sums.target)});
+          given[place.call].push_back({place.stage, place.moves, places_of(sums.target)});
           arguments[place.call].push_back(Expr(var));
         }
       }

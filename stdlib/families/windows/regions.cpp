@@ -46,8 +46,10 @@ struct Regions {
     for (std::int64_t r = 0; r < rois.shape()[0]; ++r) {
       const double image = rois.get_double(r * 5);
       if (image >= 0 && image < static_cast<double>(x[0])) continue;
+      // A NaN has whatever sign the instruction gave it that made it.
+      const double told = std::isnan(image) ? std::abs(image) : image;
       fail(ErrorClass::Runtime, c.call.span, fmt::format("{}.image", short_name_of(c.call.op)),
-           fmt::format("{}: region {} is of image {}, and there are {}", short_name_of(c.call.op), r, image,
+           fmt::format("{}: region {} is of image {}, and there are {}", short_name_of(c.call.op), r, told,
                        x[0]));
     }
   }

@@ -164,3 +164,36 @@ TEST_CASE("shared sums: calls that give the sum itself, and stay calls of their 
   CHECK(shared_sums(module, {numbers({4, 3, 6}, 1)}) == 1);
   CHECK_NOTHROW(verify_after(fuse(legalize(*module)), "fuse"));
 }
+
+TEST_CASE("shared sums: dimensions that are one place for the call alone") {
+  const auto function = [](const char* name, const char* result, const char* own, const char* behind) {
+    return fmt::format(
+        "    @T.prim_func\n    def {0}(a: T.handle, b: T.handle):\n        n = T.int64()\n"
+        "        A = T.match_buffer(a, (n, 5, 40), \"float32\")\n"
+        "        {1} = T.match_buffer(b, (n, 5), \"float32\")\n{2}"
+        "        for i, j, k in T.grid(n, T.int64(5), T.int64(40)):\n            with T.sblock(\"B\"):\n"
+        "                vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
+        "                with T.init():\n                    B[vi, vj] = T.float32(0)\n"
+        "                B[vi, vj] = B[vi, vj] + A[vi, vj, vk]\n{3}",
+        name, result, own, behind);
+  };
+  const std::string text =
+      "@I.ir_module\nclass M:\n" + function("summed", "B", "", "") +
+      function("doubled", "C", "        B = T.alloc_buffer((n, 5), \"float32\")\n",
+               "        for i, j in T.grid(n, T.int64(5)):\n            with T.sblock(\"C\"):\n"
+               "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+               "                C[vi, vj] = B[vi, vj] * T.float32(2)\n");
+  for (const int n : {1, 2}) {
+    const ModulePtr module = read_module(
+        "test.relish",
+        text + fmt::format(
+                   "    @R.function\n    def main(x: R.Tensor(({0}, 5, 40), \"float32\")):\n        cls = M\n"
+                   "        a = R.call_tir(cls.summed, (x,), out_ty=R.Tensor(({0}, 5), \"float32\"))\n"
+                   "        b = R.call_tir(cls.doubled, (x,), out_ty=R.Tensor(({0}, 5), \"float32\"))\n"
+                   "        c = R.exp(R.sum(x, axis=2) * R.const(0.01))\n        return (a, b, c)\n",
+                   n));
+    INFO(n);
+    // A loop of one round is another text than none.
+    CHECK(shared_sums(module, {numbers({n, 5, 40}, 1)}) == (n == 1 ? 2 : 1));
+  }
+}
