@@ -43,7 +43,7 @@ struct ProductSizes {
 };
 const std::vector<ProductSizes> many_sizes{{0, 3, 2},    {1, 1, 1},    {3, 0, 5},    {5, 0, 40},   {2, 3, 0},
                                            {3, 300, 70}, {4, 9, 7},    {33, 257, 5}, {9, 512, 66}, {65, 7, 3},
-                                           {2, 1030, 3}, {300, 9, 40}, {6, 1024, 40}};
+                                           {2, 1030, 3}, {260, 5, 18}, {5, 1024, 18}};
 
 std::vector<Value> factors_of(const ProductSizes& each, bool left_turned, bool right_turned) {
   std::vector<std::int64_t> left{each.n, each.k}, right{each.k, each.m};
