@@ -216,4 +216,6 @@ TEST_CASE("open contraction: blocks of rows run on several threads, not what is 
   // Of fewest rows blocks of columns, of few columns blocks of rows, of few rows tiles of columns; else the
   // copies of columns, blocks of rows.
   CHECK(parallel == std::vector<std::string>{"j_0", "i_0", "j_0", "l_1", "i_0"});
+  // Rows whose lines fall into one place of a first cache are copied, however few they are.
+  CHECK(print(scheduled).find("k % T.int64(1024)") != std::string::npos);
 }
