@@ -9,6 +9,7 @@
 #include "ir/rewriting/expr_mapper.h"
 #include "ir/rewriting/rewrite.h"
 #include "schedule/equal_sums.h"
+#include "schedule/function_bodies.h"
 #include "schedule/given_sums.h"
 #include "schedule/unused_functions.h"
 
@@ -44,17 +45,7 @@ class SumSharer {
     Bodies(SumSharer& sharer, FunctionPtr function) : sharer_(sharer), function_(std::move(function)) {}
 
     FunctionPtr shared() {
-      plan(function_->blocks);
-      for_each_expr(*function_, [&](const Expr& expr) {
-        if (const auto* branch = expr.as<If>()) {
-          plan(branch->then_region->blocks);
-          plan(branch->else_region->blocks);
-        } else if (const auto* loop = expr.as<Loop>()) {
-          plan(loop->body->blocks);
-        } else if (const auto* nested = expr.as<FunctionExpr>()) {
-          plan(nested->function->blocks);
-        }
-      });
+      for_each_body(*function_, [&](const std::vector<BindingBlock>& blocks) { plan(blocks); });
       if (planned_.empty()) return function_;
       leave_out_unused();
       return map(function_);

@@ -11,6 +11,7 @@
 #include "ir/rewriting/expr_mapper.h"
 #include "ir/rewriting/rewrite.h"
 #include "loops/accesses.h"
+#include "schedule/function_bodies.h"
 #include "schedule/stage_indices.h"
 #include "schedule/stages.h"
 #include "schedule/unused_functions.h"
@@ -106,18 +107,7 @@ class ResultTaker {
       for_each_expr(*function_, [&](const Expr& expr) {
         if (const Var* var = expr.as_var()) ++uses_[var->id()];
       });
-      plan(function_->blocks);
-      for_each_expr(*function_, [&](const Expr& expr) {
-        if (const auto* branch = expr.as<If>()) {
-          plan(branch->then_region->blocks);
-          plan(branch->else_region->blocks);
-        } else if (const auto* loop = expr.as<Loop>()) {
-          plan(loop->body->blocks);
-          if (loop->condition) plan(loop->condition->blocks);
-        } else if (const auto* nested = expr.as<FunctionExpr>()) {
-          plan(nested->function->blocks);
-        }
-      });
+      for_each_body(*function_, [&](const std::vector<BindingBlock>& blocks) { plan(blocks); });
       return replaced_.empty() ? function_ : map(function_);
     }
 
