@@ -38,8 +38,10 @@ class GroupGrower {
     for (const Expr& result : results)
       for (const std::uint64_t id : vars_in(result)) ++uses_[id];
     for (const BindingBlock& block : blocks)
-      for (const Binding& binding : block.bindings)
+      for (const Binding& binding : block.bindings) {
+        poll_interrupt(binding.span);
         for (const std::uint64_t id : vars_in(binding.value())) ++uses_[id];
+      }
   }
 
   std::vector<FusedGroup> run() {

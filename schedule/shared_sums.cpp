@@ -12,6 +12,7 @@
 #include "schedule/function_bodies.h"
 #include "schedule/given_sums.h"
 #include "schedule/unused_functions.h"
+#include "support/interrupt.h"
 
 namespace relish {
 namespace {
@@ -78,10 +79,25 @@ class SumSharer {
       for (const BindingBlock& block : blocks) plan(block);
     }
 
+    // Whether at least two calls of the block sum something.
+    bool has_sums(const BindingBlock& block) {
+      int calls = 0;
+      for (const Binding& binding : block.bindings) {
+        poll_interrupt(binding.span);
+        const auto* plain = std::get_if<VarBinding>(&binding.kind);
+        const auto* call = plain ? plain->value.as<CallTir>() : nullptr;
+        const Callee* callee = call ? sharer_.callee_of(*call) : nullptr;
+        if (callee && callee->sums && ++calls == 2) return true;
+      }
+      return false;
+    }
+
     void plan(const BindingBlock& block) {
+      if (!has_sums(block)) return;
       EqualSumFinder finder;
       std::vector<Call> calls;
       for (const Binding& binding : block.bindings) {
+        poll_interrupt(binding.span);
         const auto* plain = std::get_if<VarBinding>(&binding.kind);
         const auto* call = plain ? plain->value.as<CallTir>() : nullptr;
         const auto* field = plain ? plain->value.as<TupleGet>() : nullptr;
@@ -183,6 +199,7 @@ class SumSharer {
   struct Callee {
     PrimFuncPtr function;
     std::vector<Stage> stages;
+    bool sums = false;  // one of the stages sums; it may be a product as long as its factors are not known
   };
 
   // Null where nothing is known of what the call does.
@@ -193,7 +210,12 @@ class SumSharer {
     if (fresh) {
       const PrimFuncPtr function = result_.prim_func(global->name);
       auto stages = function ? stages_of(*function) : std::nullopt;
-      if (stages) known->second = Callee{function, std::move(*stages)};
+      if (stages) {
+        const bool sums = std::any_of(stages->begin(), stages->end(), [](const Stage& stage) {
+          return stage.reduces() && stage.init.defined();
+        });
+        known->second = Callee{function, std::move(*stages), sums};
+      }
     }
     return known->second ? &*known->second : nullptr;
   }

@@ -15,6 +15,7 @@
 #include "schedule/stage_indices.h"
 #include "schedule/stages.h"
 #include "schedule/unused_functions.h"
+#include "support/interrupt.h"
 
 namespace relish {
 namespace {
@@ -144,7 +145,9 @@ class ResultTaker {
       std::unordered_map<std::uint64_t, Call> calls;  // by the variable of all results
       for (const BindingBlock& block : blocks) {
         std::vector<Parts> copies;
+        std::unordered_map<std::uint64_t, std::size_t> copy_of;  // by the variable of all results
         for (const Binding& binding : block.bindings) {
+          poll_interrupt(binding.span);
           const auto* plain = std::get_if<VarBinding>(&binding.kind);
           if (!plain) continue;
           const auto* call = plain->value.as<CallTir>();
@@ -153,14 +156,16 @@ class ResultTaker {
               call->gradient_name.empty()) {
             if (uses_[plain->var.id()] == 1)
               calls.emplace(plain->var.id(), Call{plain->value, &block});
-            else if (taker_.copies(*call))
+            else if (taker_.copies(*call)) {
+              copy_of.emplace(plain->var.id(), copies.size());
               copies.push_back({plain->var, plain->value, {}});
+            }
           }
           const Var* all = field ? field->tuple.as_var() : nullptr;
-          for (Parts& parts : copies)
-            if (all && parts.all.id() == all->id())
-              parts.fields.emplace_back(plain->var, static_cast<std::size_t>(field->index));
-          const auto found = all ? calls.find(all->id()) : calls.end();
+          if (!all) continue;
+          if (const auto copy = copy_of.find(all->id()); copy != copy_of.end())
+            copies[copy->second].fields.emplace_back(plain->var, static_cast<std::size_t>(field->index));
+          const auto found = calls.find(all->id());
           if (found == calls.end()) continue;
           // A variable of a dataflow block is not seen outside of it.
           if (plain->var.dataflow() && found->second.block != &block) continue;

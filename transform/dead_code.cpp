@@ -12,6 +12,7 @@
 #include "ir/rewriting/region_aliases.h"
 #include "ir/rewriting/rewrite.h"
 #include "ir/verify/verify.h"
+#include "support/interrupt.h"
 #include "transform/rebuild.h"
 
 namespace relish {
@@ -94,7 +95,10 @@ class LiveValues {
   void visit_blocks(const std::vector<BindingBlock>& blocks, std::size_t place, std::size_t effects) {
     for (const BindingBlock& block : blocks) {
       taken_apart_ = nullptr;
-      for (const Binding& binding : block.bindings) visit_binding(binding, place, effects);
+      for (const Binding& binding : block.bindings) {
+        poll_interrupt(binding.span);
+        visit_binding(binding, place, effects);
+      }
     }
   }
 

@@ -71,6 +71,7 @@ void check_replaces(const Module& module, const Function& function) {
 }
 
 Binding copy_binding(const Binding& binding, VarMap& vars, const ScalarMap& scalars) {
+  poll_interrupt(binding.span);
   Binding copy = binding;
   const Var& old = binding.var();
   const Var fresh(old.name(), substitute(old.type(), scalars), old.dataflow(), old.span());
@@ -126,6 +127,7 @@ void close_function(Function& function, std::vector<Binding> bindings, const Exp
   }
   block.span = function.span;
   for (Binding& binding : bindings) {
+    poll_interrupt(binding.span);
     const Var old = binding.var();
     const bool dataflow = block.dataflow && !output_ids.contains(old.id());
     const auto renamed = names.find(old.id());

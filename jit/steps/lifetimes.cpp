@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "jit/steps/plan.h"
+#include "support/interrupt.h"
 
 namespace relish::jit {
 namespace {
@@ -96,6 +97,7 @@ StepList with_memory(StepList steps, std::vector<Place>& places, std::size_t ent
   std::vector<std::pair<Life, PlaceId>> lives;
   for (const auto& [id, lived] : named) {
     const Place& place = places[id];
+    poll_interrupt(steps[static_cast<std::size_t>(lived.first)].span);
     if (place.origin == Place::Temporary && !place.given && is_known(place, known))
       lives.emplace_back(Life{lived.first, lived.last, bytes_of(place)}, id);
   }

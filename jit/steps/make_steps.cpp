@@ -25,7 +25,10 @@ FunctionSteps StepMaker::run() {
   const std::size_t entry = made_.steps.size();
   const std::unordered_set<std::uint64_t> known_at_entry = symbols_;
   for (const BindingBlock& block : function_.blocks)
-    for (const Binding& each : block.bindings) binding(each);
+    for (const Binding& each : block.bindings) {
+      poll_interrupt(each.span);
+      binding(each);
+    }
   result();
   give_up_last_uses(made_, program_);
   if (known.carried > 0) tell_rows_ahead(made_, entry);

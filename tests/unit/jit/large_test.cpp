@@ -155,7 +155,8 @@ TEST_CASE("compiling obeys an interrupt and can be begun again", "[jit]") {
   const ModulePtr module = module_of_text(text);
   const auto evaluator = make_jit({2});
   const Tensor x = numbers(DType::Float32, {4, 4});
-  for (const int before : {20, 300}) {
+  // Several moments, so that each of the passes is met by one.
+  for (const int before : {20, 120, 210, 300, 390, 480}) {
     const Stop stop = time_to_stop(5, before, [&] { evaluator->call(module, "main", {x}); });
     INFO(before << ": " << stop.wall << " ms, of the processor " << stop.processor);
     CHECK(stop.soon());
