@@ -111,9 +111,10 @@ RangeProver::Opaque RangeProver::known_of(const Scalar& value) {
   Opaque result{value};
   const auto* node = value.as<Binary>();
   if (!node || !is_index_dtype(value.dtype())) return result;
-  if (node->op == BinaryOp::Min) {
+  if (node->op == BinaryOp::Min || node->op == BinaryOp::Max) {
     has_choices_ = true;
-    result.at_most = {polynomial(node->a), polynomial(node->b)};
+    (node->op == BinaryOp::Min ? result.at_most : result.at_least) = {polynomial(node->a),
+                                                                      polynomial(node->b)};
     return result;
   }
   const auto divisor = node->b.as_int();
@@ -155,6 +156,8 @@ bool RangeProver::eliminate_opaque(Polynomial& p, std::size_t position, bool max
     p = split->quotient * term.dividend + split->rest;
   } else if (wants_high && !term.at_most.empty()) {
     p = split->quotient * term.at_most[choice % term.at_most.size()] + split->rest;
+  } else if (!wants_high && !term.at_least.empty()) {
+    p = split->quotient * term.at_least[choice % term.at_least.size()] + split->rest;
   } else {
     return false;
   }
@@ -195,12 +198,13 @@ bool RangeProver::holds(std::size_t position, Polynomial::Atom atom) const {
     });
   };
   const Opaque& term = opaques_[position];
-  return in(term.dividend) || std::any_of(term.at_most.begin(), term.at_most.end(), in);
+  return in(term.dividend) || std::any_of(term.at_most.begin(), term.at_most.end(), in) ||
+         std::any_of(term.at_least.begin(), term.at_least.end(), in);
 }
 
 bool RangeProver::nonnegative(const Polynomial& p) {
-  // A minimum is at most either of its two sides, a quotient has two bounds; which of them proves it is
-  // tried.
+  // A minimum is at most either of its two sides, a maximum at least, a quotient has two bounds; which of them
+  // proves it is tried.
   const auto shown = [&](const Polynomial& each) {
     return nonnegative(each, 0) || (has_choices_ && nonnegative(each, 1));
   };

@@ -47,14 +47,15 @@ class RangeProver {
     Polynomial low, high;  // inclusive
   };
   // A term that is no polynomial, and what is known of it. Of a quotient floor(dividend / divisor) also
-  // dividend - divisor + 1 <= divisor * quotient <= dividend; of a minimum that it is at most either.
+  // dividend - divisor + 1 <= divisor * quotient <= dividend; of a minimum that it is at most either, of a
+  // maximum that it is at least either.
   struct Opaque {
     Scalar value;
     std::optional<Polynomial> low = {}, high = {};  // inclusive, in terms of dims
     Polynomial dividend = {};
     std::int64_t divisor = 0;              // of a quotient; else 0
     bool not_negative = false;             // the dividend, so that the quotient is at most that
-    std::vector<Polynomial> at_most = {};  // of a minimum
+    std::vector<Polynomial> at_most = {}, at_least = {};  // of a minimum, of a maximum
   };
 
   Polynomial opaque(const Scalar& value);

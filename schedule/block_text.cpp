@@ -10,7 +10,13 @@ void let_stand_for(ScalarMap& values, const Axis* axis, const Scalar& value) {
 
 Stmt BlockText::in_loops(const std::vector<BlockLoop>& loops, Stmt body) const {
   for (std::size_t i = loops.size(); i-- > 0;)
-    body = make_stmt(For{loops[i].var, number(0), loops[i].extent, loops[i].kind, body, {}}, span_);
+    body = make_stmt(For{loops[i].var,
+                         loops[i].begin.defined() ? loops[i].begin : number(0),
+                         loops[i].extent,
+                         loops[i].kind,
+                         body,
+                         {}},
+                     span_);
   return body;
 }
 

@@ -13,6 +13,7 @@ struct BlockLoop {
   ScalarVar var;
   Scalar extent;
   LoopKind kind = LoopKind::Serial;
+  Scalar begin = {};  // undefined: 0
 };
 
 // `value` stands for the axis, whichever of its variables is used.

@@ -16,8 +16,10 @@
 // where it is when its rows are whole tiles long: a panel would be used once.
 #include "schedule/contraction_blocks.h"
 
+#include "schedule/contraction_ahead.h"
 #include "schedule/contraction_copies.h"
 #include "schedule/contraction_guards.h"
+#include "schedule/contraction_padding.h"
 #include "schedule/contraction_results.h"
 #include "schedule/contraction_rows.h"
 #include "schedule/window_copies.h"
@@ -169,6 +171,41 @@ class ContractionWriter : private ContractionScope {
     return {{{term, elements_in(shapes.summed, summed_round)}}, use(term)};
   }
 
+  // Terms run over those that count for some element of the tile.
+  void leave_padding_out(BlockPlaces& terms, const RowTiles& rows, const Scalar& column_tile) const {
+    const auto narrow = [&](const Axis* along, const Scalar& place, const Axis* term) {
+      const Blocked& summed = shapes.summed;
+      const auto inside = std::find(summed.inside.begin(), summed.inside.end(), term);
+      const auto loop = static_cast<std::size_t>(inside - summed.inside.begin()) + 1;
+      if (inside == summed.inside.end() && (term != summed.cut || !summed.whole())) return;
+      const auto seen = seen_terms(*this, contraction.guard, *along, place, *term);
+      if (!seen) return;
+      BlockLoop& narrowed = terms.loops[inside == summed.inside.end() ? 0 : loop];
+      narrowed.begin = seen->begin;
+      narrowed.extent = seen->extent;
+    };
+    if (shapes.in_windows() && shapes.segment > 0) {
+      const std::vector<Scalar> along = windows_.outside_of(*this, column_tile);
+      for (std::size_t i = 0; i < along.size(); ++i) {
+        const WindowAxis& window = contraction.windows[i];
+        if (window.term)
+          narrow(window.column, i == 0 ? iteration(shapes.columns, column_round, along[i]) : along[i],
+                 window.term);
+      }
+    }
+    if (!shapes.left_in_windows()) return;
+    for (const Meeting& meeting : contraction.meetings) {
+      const Blocked& blocks = shapes.rows;
+      const auto inside = std::find(blocks.inside.begin(), blocks.inside.end(), meeting.row);
+      if (inside == blocks.inside.end() && meeting.row != blocks.cut) continue;
+      const bool cut = inside == blocks.inside.end();
+      const auto axis = cut ? 0 : static_cast<std::size_t>(inside - blocks.inside.begin()) + 1;
+      const Scalar place = rows.place(axis);
+      if (place.defined() && (cut || blocks.spans[axis - 1] == extent_of(meeting.row)))
+        narrow(meeting.row, cut ? iteration(blocks, row_round, place) : place, meeting.term);
+    }
+  }
+
   // A factor where it is, at a term of the part and an element of the block; behind the last element that
   // one.
   Scalar in_place(const Scalar& factor, const Scalar& term, const Blocked& blocks, const Scalar& round,
@@ -185,11 +222,14 @@ class ContractionWriter : private ContractionScope {
     const Buffer tile("tile", dtype, {number(shapes.tile.rows), number(shapes.tile.columns())}, "local");
     const ScalarVar column_tile = variable("column_tile");
     const RowTiles rows(*this, shapes, row_round);
-    const BlockPlaces sum = terms_of_part();
+    BlockPlaces sum = terms_of_part();
+    if (contraction.guard.defined()) leave_padding_out(sum, rows, use(column_tile));
     const auto in_columns = [&](const Scalar& column) {
       return use(column_tile) * number(shapes.tile.columns()) + column;
     };
     std::vector<Stmt> body;
+    if (shapes.right_ahead.share > 0) body.push_back(asked_of_right(*this, right_, rows, use(column_tile)));
+    if (shapes.left_ahead.share > 0) body.push_back(asked_of_left(*this, left_, rows, use(column_tile)));
     if (shapes.asks) body.push_back(in_last_part(asked(*this, rows.tile(), use(column_tile))));
     body.push_back(each_of_tile(rows, shapes.tile.lanes, [&](const TileRow& row, const Scalar& column) {
       return make_stmt(Store{tile, {row.in_tile, column}, zero(dtype)}, span());
@@ -262,7 +302,8 @@ class ContractionWriter : private ContractionScope {
 }  // namespace
 
 Stmt blocks_of(const Contraction& contraction, const Target& target) {
-  const ContractionShapes shapes = shapes_of(contraction, target);
+  ContractionShapes shapes = shapes_of(contraction, target);
+  ask_ahead(shapes, static_cast<std::int64_t>(size_of(contraction.nest->store->buffer.dtype())), target);
   const Stmt blocks = ContractionWriter(contraction, shapes).write();
   const auto few = few_rows_of(contraction, shapes);
   if (!few) return blocks;

@@ -138,13 +138,8 @@ std::vector<Scalar> WindowPanel::at(const BlockText& text, const std::vector<Sca
   } else {
     // The digits of the tile's number are its segment, by the windows outside, and its place there.
     if (in_segment_ > 1) place = text.times(floor_mod(tile, text.number(in_segment_)), in_tile_) + place;
-    Scalar rest = in_segment_ > 1 ? floor_div(tile, text.number(in_segment_)) : tile;
-    for (std::size_t i = outer_; i-- > 0;) {
-      const std::int64_t extent = extent_of(windows_[i].column);
-      const Scalar along = i > 0 ? floor_mod(rest, text.number(extent)) : rest;
-      place = text.times(along, windows_[i].step * strides_[i]) + place;
-      if (i > 0) rest = floor_div(rest, text.number(extent));
-    }
+    const std::vector<Scalar> along = outside_of(text, tile);
+    for (std::size_t i = outer_; i-- > 0;) place = text.times(along[i], windows_[i].step * strides_[i]) + place;
   }
   if (first != 0) place = place + text.number(first);
   for (std::size_t i = 0; i < terms.size(); ++i)
@@ -154,6 +149,17 @@ std::vector<Scalar> WindowPanel::at(const BlockText& text, const std::vector<Sca
   if (outside_ > 1) indices.push_back(outside(text, terms));
   indices.push_back(place);
   return indices;
+}
+
+std::vector<Scalar> WindowPanel::outside_of(const BlockText& text, const Scalar& tile) const {
+  std::vector<Scalar> along(outer_);
+  Scalar rest = in_segment_ > 1 ? floor_div(tile, text.number(in_segment_)) : tile;
+  for (std::size_t i = outer_; i-- > 0;) {
+    const Scalar extent = text.number(extent_of(windows_[i].column));
+    along[i] = i > 0 ? floor_mod(rest, extent) : rest;
+    if (i > 0) rest = floor_div(rest, extent);
+  }
+  return along;
 }
 
 std::vector<Scalar> WindowPanel::places(const BlockText& text, const std::vector<Scalar>& terms,

@@ -51,6 +51,9 @@ class WindowPanel {
   // its order.
   std::vector<Scalar> at(const BlockText& text, const std::vector<Scalar>& terms, const Scalar& tile,
                          const Scalar& column) const;
+  // Of tiles that are parts of segments: the place of all columns of a tile along each window outside, in the
+  // block; the first windows, as many as there are results.
+  std::vector<Scalar> outside_of(const BlockText& text, const Scalar& tile) const;
   // The indices of places, and how many of them there are along the first axis: those behind the last that is
   // seen are computed with and never used.
   std::vector<Scalar> places(const BlockText& text, const std::vector<Scalar>& terms,

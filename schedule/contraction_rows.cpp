@@ -9,6 +9,7 @@ RowTiles::RowTiles(const BlockText& text, const ContractionShapes& shapes, const
     const ScalarVar tile = text.variable("row_tile");
     loops_.push_back({tile, text.tiles_with_elements(shapes.rows, round, shapes.tile.rows)});
     tiles_.push_back(use(tile));
+    among_all_ = use(tile);
     return;
   }
   for (std::size_t i = 0; i <= shapes.rows.inside.size(); ++i) {
@@ -16,7 +17,10 @@ RowTiles::RowTiles(const BlockText& text, const ContractionShapes& shapes, const
     const ScalarVar tile = text.variable(name(i) + "_tile");
     if (tiles > 1) loops_.push_back({tile, text.number(tiles)});
     tiles_.push_back(tiles > 1 ? use(tile) : Scalar());
+    if (tiles > 1)
+      among_all_ = among_all_.defined() ? text.times(among_all_, tiles) + use(tile) : use(tile);
   }
+  if (!among_all_.defined()) among_all_ = text.number(0);
 }
 
 std::string RowTiles::name(std::size_t axis) const {
@@ -24,6 +28,10 @@ std::string RowTiles::name(std::size_t axis) const {
 }
 std::int64_t RowTiles::places(std::size_t axis) const {
   return axis == 0 ? shapes_.rows.chunk : shapes_.rows.spans[axis - 1];
+}
+Scalar RowTiles::place(std::size_t axis) const {
+  if (shapes_.row_places[axis] > 1) return {};
+  return tiles_[axis].defined() ? tiles_[axis] : text_.number(0);
 }
 Scalar RowTiles::unrolled(const std::string& name, std::int64_t extent, std::vector<BlockLoop>& loops) const {
   const ScalarVar var = text_.variable(name);

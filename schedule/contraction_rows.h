@@ -25,6 +25,11 @@ class RowTiles {
   const std::vector<BlockLoop>& loops() const { return loops_; }
   // Which tile, where rows follow each other.
   const Scalar& tile() const { return tiles_.front(); }
+  // Where all rows of a tile are along that axis of a block by windows, the cut one first; undefined: they are
+  // at several places.
+  Scalar place(std::size_t axis) const;
+  // Which of all tiles of a block of rows.
+  const Scalar& among_all() const { return among_all_; }
   // The row of a tile by loops that are put to the others.
   TileRow row(std::vector<BlockLoop>& loops) const;
 
@@ -37,6 +42,7 @@ class RowTiles {
   const BlockText& text_;
   const ContractionShapes& shapes_;
   std::vector<BlockLoop> loops_;
+  Scalar among_all_;
   std::vector<Scalar> tiles_;  // of each axis with windows; undefined: it has one
 };
 

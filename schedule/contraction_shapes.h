@@ -45,6 +45,13 @@ enum class PanelOrder {
   ByWindow,   // the places that columns and terms see, once each: a tile reads runs that begin at its terms
 };
 
+// What a tile asks for of a panel before other tiles read it.
+struct Ahead {
+  std::int64_t share = 0;  // so many places among the terms; 0: nothing
+  std::int64_t terms = 1;  // so many terms lie between two places
+  std::int64_t lines = 1;  // so many lines of a cache are at each place
+};
+
 struct ContractionShapes {
   Blocked rows, columns, summed;
   RegisterTile tile;
@@ -56,6 +63,7 @@ struct ContractionShapes {
   bool right_once = false;    // one panel holds all of the right factor
   // Blocks of columns are around those of rows: the threads take columns, of which each copies its own.
   bool columns_first = false;
+  Ahead right_ahead, left_ahead;
   // A tile asks for the elements that are read behind its sums, and is stored to the result when these are
   // complete.
   bool asks = false;
@@ -80,6 +88,9 @@ struct ContractionShapes {
   // Whether the elements of a block, with these terms, are much fewer than its sums.
   bool small_beside_sums(const std::vector<const Axis*>& terms, bool of_columns) const;
   std::int64_t columns_in_tiles() const { return rounds_of(columns.size(), tile.columns()) * tile.columns(); }
+  // Tiles of a block.
+  std::int64_t row_tiles() const { return rows_in_tiles() / tile.rows; }
+  std::int64_t column_tiles() const { return columns_in_tiles() / tile.columns(); }
 };
 
 // Whether the last indices are the terms, in their order, all of them but for the first.

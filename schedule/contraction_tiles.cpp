@@ -50,13 +50,13 @@ TimedTile best_vectors(const TileTask& task, std::int64_t in_tile, std::int64_t 
   return best;
 }
 
-RegisterTile best_tile(const TileTask& task, const Target& target) {
+TimedTile timed_tile(const TileTask& task, const Target& target) {
   TimedTile best{{1, 1, task.lanes}};
   for (std::int64_t in_tile = 1; in_tile <= std::min(task.rows, most_tile_rows); ++in_tile) {
     const TimedTile each = best_vectors(task, in_tile, rounds_of(task.rows, in_tile) * in_tile, target);
     if (each.cost < best.cost * less) best = each;
   }
-  return best.tile;
+  return best;
 }
 
 }  // namespace relish

@@ -41,6 +41,9 @@ double tile_cost(const TileTask& task, const RegisterTile& tile, std::int64_t ro
 // The tile of so many rows that takes least time.
 TimedTile best_vectors(const TileTask& task, std::int64_t in_tile, std::int64_t rows, const Target& target);
 // The tile that takes least time.
-RegisterTile best_tile(const TileTask& task, const Target& target);
+TimedTile timed_tile(const TileTask& task, const Target& target);
+inline RegisterTile best_tile(const TileTask& task, const Target& target) {
+  return timed_tile(task, target).tile;
+}
 
 }  // namespace relish

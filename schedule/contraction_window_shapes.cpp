@@ -6,6 +6,8 @@
 #include <functional>
 #include <numeric>
 
+#include "schedule/contraction_padding.h"
+
 namespace relish {
 namespace {
 
@@ -61,6 +63,24 @@ bool worth_items(const Contraction& contraction, std::int64_t rows, const Blocke
   return !cut && products >= copies * (steps ? products_of_step : products_of_copy);
 }
 
+// The part of the terms that count where windows outside of segments of so many columns are at one place.
+double share_outside(const Contraction& contraction, std::int64_t segment) {
+  double share = 1;
+  std::int64_t inside = 1;
+  for (std::size_t i = contraction.windows.size(); i-- > 0;) {
+    const WindowAxis& window = contraction.windows[i];
+    if (inside >= segment && window.term)
+      share *= seen_share(contraction.guard, *window.column, *window.term);
+    inside *= extent_of(window.column);
+  }
+  return share;
+}
+
+// How many columns at the end have no terms, as the items of a batch have none.
+std::int64_t items_of(const std::vector<WindowAxis>& windows) {
+  return windows.back().term ? 0 : extent_of(windows.back().column);
+}
+
 // Takes columns and tiles of whole segments; false when none is made of whole tiles.
 bool takes_segments(const Contraction& contraction, ContractionShapes& shapes, Blocked& columns,
                     TileTask task, const Target& target, std::int64_t most) {
@@ -85,7 +105,19 @@ bool takes_segments(const Contraction& contraction, ContractionShapes& shapes, B
   task.columns = columns.size();
   task.stored_rows = task.stored_columns = 0;
   shapes.segment = task.segment;
-  shapes.tile = best_tile(task, target);
+  TimedTile best = timed_tile(task, target);
+  best.cost *= share_outside(contraction, task.segment);
+  // Parts of the items alone are at one place of the image, where fewer terms count at its border.
+  if (const std::int64_t items = items_of(contraction.windows); items > 0 && items % task.lanes == 0) {
+    task.segment = items;
+    TimedTile apart = timed_tile(task, target);
+    apart.cost *= share_outside(contraction, items);
+    if (apart.cost < best.cost) {
+      best = apart;
+      shapes.segment = items;
+    }
+  }
+  shapes.tile = best.tile;
   shapes.columns = std::move(columns);
   shapes.right = PanelOrder::ByWindow;
   return true;
@@ -98,28 +130,60 @@ struct PlacedTile {
   std::vector<std::int64_t> spans;   // of a block, in whole tiles
 };
 
-// Tiles whose rows are the same distances apart everywhere.
-PlacedTile best_places(const Blocked& rows, const TileTask& task, const Target& target) {
-  std::vector<std::int64_t> extents{rows.chunk};
-  for (const Axis* axis : rows.inside) extents.push_back(extent_of(axis));
-  PlacedTile best;
-  std::vector<std::int64_t> places(extents.size(), 1);
-  std::int64_t inner = 1;
-  for (std::size_t i = extents.size(); i-- > 0 && inner <= most_tile_rows;) {
-    for (std::int64_t each = 1; each <= extents[i] && each * inner <= most_tile_rows; ++each) {
-      places[i] = each;
-      std::vector<std::int64_t> spans = extents;
-      spans[i] = rounds_of(extents[i], each) * each;
+// Chooses tiles whose rows are the same distances apart everywhere.
+class PlaceSearch {
+ public:
+  PlaceSearch(const Contraction& contraction, const Blocked& rows, const TileTask& task, const Target& target)
+      : task_(task), target_(target), extents_{rows.chunk}, seen_{share_of(contraction, rows.cut)} {
+    for (const Axis* axis : rows.inside) {
+      extents_.push_back(extent_of(axis));
+      seen_.push_back(share_of(contraction, axis));
+    }
+  }
+
+  PlacedTile best() {
+    std::vector<std::int64_t> places(extents_.size(), 1);
+    std::int64_t inner = 1;
+    for (std::size_t i = extents_.size(); i-- > 0 && inner <= most_tile_rows;) {
+      try_along(i, places, inner);
+      places[i] = extents_[i];
+      inner *= extents_[i];
+    }
+    // At one place of all other axes: fewer terms count where it is at the border of an image.
+    const std::vector<std::int64_t> alone(extents_.size(), 1);
+    for (std::size_t i = 0; i + 1 < extents_.size(); ++i) try_along(i, alone, 1);
+    return best_;
+  }
+
+ private:
+  // The part of the terms that count at the places of an axis.
+  static double share_of(const Contraction& contraction, const Axis* axis) {
+    for (const Meeting& meeting : contraction.meetings)
+      if (meeting.row == axis) return seen_share(contraction.guard, *axis, *meeting.term);
+    return 1;
+  }
+
+  // Any number of places of that axis, with as many of the others as there are.
+  void try_along(std::size_t axis, std::vector<std::int64_t> places, std::int64_t others) {
+    for (std::int64_t each = 1; each <= extents_[axis] && each * others <= most_tile_rows; ++each) {
+      places[axis] = each;
+      std::vector<std::int64_t> spans = extents_;
+      spans[axis] = rounds_of(extents_[axis], each) * each;
       std::int64_t all = 1;
       for (const std::int64_t span : spans) all *= span;
-      const TimedTile timed = best_vectors(task, each * inner, all, target);
-      if (timed.cost < best.timed.cost * 0.999) best = {timed, places, spans};
+      TimedTile timed = best_vectors(task_, each * others, all, target_);
+      for (std::size_t i = 0; i < places.size(); ++i)
+        if (places[i] == 1) timed.cost *= seen_[i];
+      if (timed.cost < best_.timed.cost * 0.999) best_ = {timed, places, spans};
     }
-    places[i] = extents[i];
-    inner *= extents[i];
   }
-  return best;
-}
+
+  const TileTask& task_;
+  const Target& target_;
+  std::vector<std::int64_t> extents_;
+  std::vector<double> seen_;  // by axis: the part of the terms that count when a tile is at one place of it
+  PlacedTile best_;
+};
 
 // Whether a block holds the axis, all of it or a chunk that is the same in every round.
 bool holds(const Blocked& blocks, const Axis* axis) {
@@ -217,7 +281,7 @@ void try_left_windows(const Contraction& contraction, ContractionShapes& shapes,
       static_cast<double>(rows.size()) / static_cast<double>(task.rows);
   task.rows = rows.size();
   task.stored_rows = task.stored_columns = 0;
-  const PlacedTile placed = best_places(rows, task, target);
+  const PlacedTile placed = PlaceSearch(contraction, rows, task, target).best();
   if (placed.timed.cost > plain + copy_of_a_row * static_cast<double>(rows.size())) return;
   rows.spans.assign(placed.spans.begin() + 1, placed.spans.end());
   rows.inner = std::accumulate(rows.spans.begin(), rows.spans.end(), std::int64_t{1}, std::multiplies<>());

@@ -6,6 +6,7 @@
 
 #include "loops/accesses.h"
 #include "loops/nest.h"
+#include "loops/work.h"
 #include "schedule/block_readers.h"
 #include "schedule/contraction.h"
 #include "schedule/remainders.h"
