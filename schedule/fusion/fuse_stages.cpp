@@ -4,8 +4,10 @@
 #include <algorithm>
 
 #include "schedule/followers/followers.h"
+#include "schedule/stages/domains.h"
 #include "schedule/stages/places.h"
 #include "schedule/stages/sums.h"
+#include "schedule/stages/values.h"
 
 namespace relish {
 namespace {

@@ -7,7 +7,6 @@
 
 #include "ir/nodes/builder.h"
 #include "schedule/stages/rows.h"
-#include "schedule/stages/values.h"
 
 namespace relish {
 namespace {

@@ -1,10 +1,12 @@
 // Joining of stages over the same domain.
+#include "schedule/stages/domains.h"
+
 #include <algorithm>
+#include <unordered_set>
 
 #include "ir/rewriting/rewrite.h"
 #include "loops/accesses.h"
 #include "schedule/plain_indices.h"
-#include "schedule/stages/values.h"
 
 namespace relish {
 namespace {

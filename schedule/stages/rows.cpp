@@ -7,6 +7,7 @@
 
 #include "ir/rewriting/rewrite.h"
 #include "loops/work.h"
+#include "schedule/stages/domains.h"
 #include "support/failure.h"
 
 namespace relish {

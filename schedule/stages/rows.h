@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "schedule/stages/values.h"
+#include "schedule/stages/stages.h"
 
 namespace relish {
 

@@ -7,6 +7,7 @@
 #include "loops/accesses.h"
 #include "loops/faults.h"
 #include "loops/nest.h"
+#include "loops/reduction.h"
 #include "loops/work.h"
 #include "schedule/plain_indices.h"
 
@@ -216,6 +217,25 @@ bool reads_windows(const Stage& stage, const Buffer& buffer) {
             });
   });
   return found;
+}
+
+bool is_contraction(const Stage& stage) {
+  if (!stage.reduces() || stage.values.size() != 1) return false;
+  const StageValue& value = stage.values.front();
+  const auto update = as_update(Store{value.target, value.indices, value.value});
+  if (!update || update->op != BinaryOp::Add) return false;
+  Scalar term = update->addend;
+  if (const auto* guarded = term.as<Select>(); guarded && guarded->lazy) term = guarded->a;
+  const auto* factors = term.as<Binary>();
+  if (!factors || factors->op != BinaryOp::Mul) return false;
+  bool left = false, right = false;
+  for (const StageAxis& axis : stage.axes) {
+    if (axis.reduces) continue;
+    const bool in_left = uses_var(factors->a, axis.var), in_right = uses_var(factors->b, axis.var);
+    left = left || (in_left && !in_right);
+    right = right || (in_right && !in_left);
+  }
+  return left && right;
 }
 
 void enter(const Stage& stage, RangeProver& prover) {

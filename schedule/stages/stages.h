@@ -2,6 +2,7 @@
 // form in which nests are fused; prim_funcs that do something else have none.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -57,6 +58,8 @@ std::optional<std::vector<Stage>> stages_of(const PrimFunc& function);
 Stage fresh_stage(const Stage& stage, const ScalarMap& scalars, const BufferMap& buffers);
 void replace_in(Stage& stage, const ScalarMap& scalars, const BufferMap& buffers);
 
+using BufferIds = std::unordered_set<std::uint64_t>;
+
 using VisitAccess = std::function<void(const Buffer&, const std::vector<Scalar>& indices, bool store)>;
 void for_each_access(const Stage& stage, const VisitAccess& visit);
 bool loads_from(const Stage& stage, const Buffer& buffer);
@@ -64,6 +67,9 @@ bool stores_to(const Stage& stage, const Buffer& buffer);
 // Whether the stage reduces windows of the buffer, as pools do: an index moves with an axis of its result and
 // with one that it reduces.
 bool reads_windows(const Stage& stage, const Buffer& buffer);
+
+// A sum of products of two factors, each with an axis of its own among those that are stored.
+bool is_contraction(const Stage& stage);
 
 // Inside of the loops of the stage.
 void enter(const Stage& stage, RangeProver& prover);

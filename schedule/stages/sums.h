@@ -2,7 +2,7 @@
 // become one sum over all axes: the products of the items are not stored.
 #pragma once
 
-#include "schedule/stages/values.h"
+#include "schedule/stages/stages.h"
 
 namespace relish {
 

@@ -9,9 +9,10 @@
 #include "ir/rewriting/rewrite.h"
 #include "ir/scalars/scalar_order.h"
 #include "loops/accesses.h"
-#include "loops/extremes.h"
 #include "loops/reduction.h"
 #include "schedule/plain_indices.h"
+#include "schedule/stages/buffer_reads.h"
+#include "schedule/stages/value_cost.h"
 
 namespace relish {
 namespace {
@@ -23,66 +24,6 @@ constexpr int most_repeated_nodes = 24;
 
 using Indices = std::vector<Scalar>;
 
-struct Cost {
-  int operations = 0, loads = 0, nodes = 0;
-  bool heavy = false;  // quotients, calls of functions
-  bool names = false;  // binds names, of which there can be no second copy
-
-  bool moves() const { return operations == 0 && !heavy; }
-  bool cheap() const { return operations <= 1 && loads <= 2 && !heavy; }
-  // What is loaded in place of it moves as it would have done; the rest stays where it is.
-  bool cheap_beside(int moving) const { return operations <= 2 && moving <= 1 && !heavy; }
-};
-
-void add_cost(const Scalar& value, Cost& cost) {
-  ++cost.nodes;
-  if (value.as<Load>()) {
-    ++cost.loads;
-    return;
-  }
-  if (const auto* chosen = value.as<Select>()) {
-    if (const auto extreme = as_extreme(*chosen)) {
-      ++cost.operations;
-      add_cost(extreme->a, cost);
-      return add_cost(extreme->b, cost);
-    }
-    if (!chosen->lazy) ++cost.operations;
-    // The guard of a padding compares indices.
-    std::vector<Access> loads;
-    collect_loads(chosen->condition, loads);
-    if (!chosen->lazy || !loads.empty()) add_cost(chosen->condition, cost);
-    add_cost(chosen->a, cost);
-    return add_cost(chosen->b, cost);
-  }
-  if (const auto* node = value.as<Binary>()) {
-    ++cost.operations;
-    const bool divides = node->op != BinaryOp::Add && node->op != BinaryOp::Sub &&
-                         node->op != BinaryOp::Mul && node->op != BinaryOp::Min && node->op != BinaryOp::Max;
-    cost.heavy = cost.heavy || divides;
-  }
-  if (value.as<Compare>() || value.as<Logical>() || value.as<Not>()) ++cost.operations;
-  if (value.as<IntrinsicCall>() || value.as<ForeignCall>()) cost.heavy = true;
-  cost.names = cost.names || value.as<Let>();
-  for_each_operand(value, [&](const Scalar& operand) { add_cost(operand, cost); });
-}
-
-Cost cost_of(const Scalar& value) {
-  Cost cost;
-  add_cost(value, cost);
-  return cost;
-}
-
-// How many loads of the value move with the innermost axis of the stage.
-int moving_loads(const Stage& stage, const Scalar& value) {
-  std::vector<Access> loads;
-  collect_loads(value, loads);
-  return static_cast<int>(std::count_if(loads.begin(), loads.end(), [&](const Access& load) {
-    return stage.axes.empty() ||
-           std::any_of(load.indices->begin(), load.indices->end(),
-                       [&](const Scalar& at) { return uses_var(at, stage.axes.back().var); });
-  }));
-}
-
 Scalar iterations_of(const Stage& stage) {
   std::vector<Scalar> extents;
   for (const StageAxis& axis : stage.axes) extents.push_back(axis.extent);
@@ -92,77 +33,6 @@ Scalar iterations_of(const Stage& stage) {
 bool at_most(const Scalar& a, const Scalar& b) {
   const auto x = a.as_int(), y = b.as_int();
   return x && y ? *x <= *y : prove_equal(a, b);
-}
-
-// Whether no two iterations of the stage have the same indices: each of its axes moves one index alone, by
-// one.
-bool tells_iterations_apart(const Indices& indices, const Stage& stage) {
-  std::vector<bool> taken(indices.size());
-  return std::all_of(stage.axes.begin(), stage.axes.end(), [&](const StageAxis& axis) {
-    bool alone = false;
-    for (std::size_t d = 0; d < indices.size(); ++d) {
-      if (!uses_var(indices[d], axis.var)) continue;
-      if (alone || taken[d]) return false;
-      taken[d] = alone = true;
-      const auto* sum = indices[d].as<Binary>();
-      const bool by_one = indices[d].as_var() ||
-                          (sum && (sum->op == BinaryOp::Add || sum->op == BinaryOp::Sub) &&
-                           ((sum->a.as_var() == axis.var && sum->b.as_int()) ||
-                            (sum->op == BinaryOp::Add && sum->a.as_int() && sum->b.as_var() == axis.var)));
-      if (!by_one) return false;
-    }
-    return alone;
-  });
-}
-
-// The loads of a buffer, apart by where they stand.
-struct Reads {
-  std::vector<Indices> all;     // without those that are the same
-  std::vector<Indices> always;  // of them, those that every iteration loads, in terms of axes and names alone
-};
-
-bool among(const Indices& indices, const std::vector<Indices>& known) {
-  return std::any_of(known.begin(), known.end(),
-                     [&](const Indices& each) { return same_indices(each, indices); });
-}
-
-void collect_reads(const Scalar& value, const Buffer& buffer, bool always, Reads& reads) {
-  if (const auto* loaded = value.as<Load>(); loaded && *loaded->buffer == buffer) {
-    if (!among(loaded->indices, reads.all)) reads.all.push_back(loaded->indices);
-    if (always && !among(loaded->indices, reads.always)) reads.always.push_back(loaded->indices);
-  }
-  if (const auto* chosen = value.as<Select>(); chosen && chosen->lazy) {
-    collect_reads(chosen->condition, buffer, always, reads);
-    collect_reads(chosen->a, buffer, false, reads);
-    return collect_reads(chosen->b, buffer, false, reads);
-  }
-  if (const auto* joined = value.as<Logical>()) {
-    collect_reads(joined->a, buffer, always, reads);
-    return collect_reads(joined->b, buffer, false, reads);
-  }
-  // What a name inside of the expression stands for is known there only.
-  if (const auto* named = value.as<Let>()) {
-    collect_reads(named->value, buffer, always, reads);
-    return collect_reads(named->body, buffer, false, reads);
-  }
-  for_each_operand(value, [&](const Scalar& operand) { collect_reads(operand, buffer, always, reads); });
-}
-
-Reads reads_of(const Stage& stage, const Buffer& buffer) {
-  Reads reads;
-  for (const StageValue& value : stage.values) {
-    collect_reads(value.value, buffer, true, reads);
-    for (const Scalar& index : value.indices) collect_reads(index, buffer, false, reads);
-  }
-  if (stage.init.defined()) collect_reads(stage.init, buffer, false, reads);
-  return reads;
-}
-
-int count_loads(const Scalar& value, const Buffer& buffer) {
-  std::vector<Access> loads;
-  collect_loads(value, loads);
-  return static_cast<int>(
-      std::count_if(loads.begin(), loads.end(), [&](const Access& load) { return *load.buffer == buffer; }));
 }
 
 class ReaderInliner {
@@ -256,7 +126,7 @@ class ReaderInliner {
   bool pays(const Stage& writer, const std::set<std::size_t>& readers) const {
     const Scalar& value = writer.values.front().value;
     const Buffer& target = writer.values.front().target;
-    const Cost cost = cost_of(value);
+    const ValueCost cost = value_cost_of(value);
     if (cost.names || !has_affine_loads(value)) return false;
     // It is done where the contraction has its elements ready, before a pool takes windows of them.
     std::set<std::size_t> seen;
@@ -267,7 +137,7 @@ class ReaderInliner {
     bool once = readers.size() == 1;
     for (const std::size_t i : readers) {
       const Stage& reader = stages_[i];
-      const Reads reads = reads_of(reader, target);
+      const BufferReads reads = reads_of(reader, target);
       for (const Indices& indices : reads.all)
         if (!std::all_of(indices.begin(), indices.end(), is_affine)) return false;
       if (reader.values.size() + reads.all.size() > most_values) return false;
@@ -313,10 +183,10 @@ class ReaderInliner {
   static void put_into(const Stage& writer, Stage& reader) {
     const StageValue& made = writer.values.front();
     if (reader.reduces() || !reader.distinct || reader.init.defined()) return put_into_update(writer, reader);
-    Reads reads = reads_of(reader, made.target);
+    BufferReads reads = reads_of(reader, made.target);
     std::vector<ScalarVar> names;
     // What is just loaded, or a number, needs no name.
-    if (made.value.as<Load>() || cost_of(made.value).nodes == 1) reads.always.clear();
+    if (made.value.as<Load>() || value_cost_of(made.value).nodes == 1) reads.always.clear();
     for (std::size_t i = 0; i < reads.always.size(); ++i)
       names.emplace_back(made.target.name(), made.target.dtype(), made.span);
     // In the order of the stages: in front of all that the reader does, unless an index uses one of its
@@ -352,9 +222,9 @@ class ReaderInliner {
   }
 
   static bool loads_at(const Scalar& value, const Buffer& buffer, const Indices& indices) {
-    Reads reads;
+    BufferReads reads;
     collect_reads(value, buffer, true, reads);
-    return among(indices, reads.all);
+    return is_among(indices, reads.all);
   }
 
   // Into a stage that must stay one store: what it uses more than once is named inside of the expression.
@@ -364,11 +234,12 @@ class ReaderInliner {
     Store store{value.target, value.indices, value.value};
     const auto update = as_update(store);
     Scalar inner = update ? update->addend : value.value;
-    Reads reads;
+    BufferReads reads;
     collect_reads(inner, made.target, true, reads);
     std::vector<Indices> named;
     std::vector<ScalarVar> names;
-    if (reads.always.size() == 1 && count_loads(inner, made.target) > 1 && cost_of(made.value).nodes > 1) {
+    if (reads.always.size() == 1 && count_loads(inner, made.target) > 1 &&
+        value_cost_of(made.value).nodes > 1) {
       named = reads.always;
       names.emplace_back(made.target.name(), made.target.dtype(), made.span);
     }
@@ -401,25 +272,6 @@ class ReaderInliner {
 
 void compute_in_readers(std::vector<Stage>& stages, const BufferIds& temporaries) {
   ReaderInliner(stages, temporaries).run();
-}
-
-bool is_contraction(const Stage& stage) {
-  if (!stage.reduces() || stage.values.size() != 1) return false;
-  const StageValue& value = stage.values.front();
-  const auto update = as_update(Store{value.target, value.indices, value.value});
-  if (!update || update->op != BinaryOp::Add) return false;
-  Scalar term = update->addend;
-  if (const auto* guarded = term.as<Select>(); guarded && guarded->lazy) term = guarded->a;
-  const auto* factors = term.as<Binary>();
-  if (!factors || factors->op != BinaryOp::Mul) return false;
-  bool left = false, right = false;
-  for (const StageAxis& axis : stage.axes) {
-    if (axis.reduces) continue;
-    const bool in_left = uses_var(factors->a, axis.var), in_right = uses_var(factors->b, axis.var);
-    left = left || (in_left && !in_right);
-    right = right || (in_right && !in_left);
-  }
-  return left && right;
 }
 
 }  // namespace relish
