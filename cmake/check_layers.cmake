@@ -1,6 +1,6 @@
 # Holds every #include line of SOURCE_DIR to the table of cmake/layers.cmake: a folder includes only folders that
-# its target links, ANTLR is seen only by frontend/, LLVM only by jit/, and not by jit/steps/, which sees no other
-# room of jit/ either. Run by ctest and `./dev lint`.
+# its target links, a room of schedule/ only the rooms that the table allows, ANTLR is seen only by frontend/, LLVM
+# only by jit/, and not by jit/steps/, which sees no other room of jit/ either. Run by ctest and `./dev lint`.
 cmake_minimum_required(VERSION 3.25)
 include("${CMAKE_CURRENT_LIST_DIR}/layers.cmake")
 string(REPLACE ";" "|" any_folder "${RELISH_FOLDERS}")
@@ -23,6 +23,17 @@ foreach(folder IN LISTS RELISH_FOLDERS)
         report("${file}" "${line}" "only frontend/ may use ANTLR")
       elseif(line MATCHES "[\"<](llvm|llvm-c)/" AND NOT folder STREQUAL "jit")
         report("${file}" "${line}" "only jit/ may use LLVM")
+      endif()
+      if(file MATCHES "^schedule/([a-z]+)/")
+        set(room "${CMAKE_MATCH_1}")
+        if(NOT room IN_LIST RELISH_ROOMS_schedule)
+          report("${file}" "${line}" "cmake/layers.cmake does not know the room schedule/${room}/")
+        elseif(line MATCHES "\"schedule/(([a-z]+)/|schedule\\.h)")
+          set(used "${CMAKE_MATCH_2}")
+          if(NOT used STREQUAL room AND NOT used IN_LIST RELISH_ROOM_USES_schedule_${room})
+            report("${file}" "${line}" "schedule/${room}/ may not use it")
+          endif()
+        endif()
       endif()
       if(file MATCHES "^jit/steps/" AND line MATCHES "[\"<](llvm|llvm-c)/|\"jit/" AND NOT line MATCHES "\"jit/steps/")
         report("${file}" "${line}" "jit/steps/ may use neither LLVM nor what does")

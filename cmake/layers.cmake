@@ -15,3 +15,15 @@ set(RELISH_USES_interp stdlib loops ir runtime support)
 set(RELISH_USES_jit schedule transform stdlib loops ir runtime support)
 set(RELISH_USES_train ir runtime support)
 set(RELISH_USES_shell train jit interp schedule transform frontend stdlib loops ir runtime support)
+
+# The same of the rooms of schedule/. All of them may use what stands beside them but schedule.h.
+set(RELISH_ROOMS_schedule shapes blocks contraction nests remainders followers stages fusion)
+
+set(RELISH_ROOM_USES_schedule_shapes)
+set(RELISH_ROOM_USES_schedule_blocks shapes)
+set(RELISH_ROOM_USES_schedule_contraction shapes blocks)
+set(RELISH_ROOM_USES_schedule_nests)
+set(RELISH_ROOM_USES_schedule_remainders)
+set(RELISH_ROOM_USES_schedule_followers blocks contraction nests remainders)
+set(RELISH_ROOM_USES_schedule_stages)
+set(RELISH_ROOM_USES_schedule_fusion followers stages)

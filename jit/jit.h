@@ -10,7 +10,7 @@
 
 #include "ir/operators/giving.h"
 #include "jit/footprint.h"
-#include "schedule/fusion_notes.h"
+#include "schedule/fusion/notes.h"
 #include "schedule/target.h"
 
 namespace relish {

@@ -203,8 +203,8 @@ bool RangeProver::holds(std::size_t position, Polynomial::Atom atom) const {
 }
 
 bool RangeProver::nonnegative(const Polynomial& p) {
-  // A minimum is at most either of its two sides, a maximum at least, a quotient has two bounds; which of them
-  // proves it is tried.
+  // A minimum is at most either of its two sides, a maximum at least, a quotient has two bounds; which of
+  // them proves it is tried.
   const auto shown = [&](const Polynomial& each) {
     return nonnegative(each, 0) || (has_choices_ && nonnegative(each, 1));
   };

@@ -53,8 +53,8 @@ class RangeProver {
     Scalar value;
     std::optional<Polynomial> low = {}, high = {};  // inclusive, in terms of dims
     Polynomial dividend = {};
-    std::int64_t divisor = 0;              // of a quotient; else 0
-    bool not_negative = false;             // the dividend, so that the quotient is at most that
+    std::int64_t divisor = 0;   // of a quotient; else 0
+    bool not_negative = false;  // the dividend, so that the quotient is at most that
     std::vector<Polynomial> at_most = {}, at_least = {};  // of a minimum, of a maximum
   };
 

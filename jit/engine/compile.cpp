@@ -13,7 +13,7 @@
 #include "jit/steps/compilable.h"
 #include "jit/steps/planned_module.h"
 #include "loops/prim_calls.h"
-#include "schedule/fuse.h"
+#include "schedule/fusion/fuse.h"
 #include "schedule/schedule.h"
 #include "support/big_stack.h"
 #include "transform/inline_calls.h"

@@ -7,7 +7,7 @@
 #include "jit/graph/codegen_graph.h"
 #include "jit/steps/compilable.h"
 #include "jit/steps/planned_module.h"
-#include "schedule/fuse.h"
+#include "schedule/fusion/fuse.h"
 #include "schedule/schedule.h"
 #include "transform/inline_calls.h"
 #include "transform/lift_bodies.h"

@@ -548,7 +548,7 @@ llvm::Value* ScalarEmitter::update(const Store& store, const Update& update) {
     return builder_.CreateFAdd(loaded, multiplied);
   }
   llvm::Value* addend = scalar(update.addend);
-  // A guarded sum keeps its order, as the reference adds it (schedule/arrange.h).
+  // A guarded sum keeps its order, as the reference adds it (schedule/nests/arrange.h).
   const auto* guarded = update.addend.as<Select>();
   const bool free = along_innermost && !(guarded && guarded->lazy);
   flags.setAllowReassoc(free);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ir/nodes/module.h"
-#include "schedule/fusion_notes.h"
+#include "schedule/fusion/notes.h"
 
 namespace relish::jit {
 

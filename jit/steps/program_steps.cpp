@@ -10,7 +10,7 @@
 #include "jit/steps/compilable.h"
 #include "jit/steps/step_maker.h"
 #include "loops/written_first.h"
-#include "schedule/fuse.h"
+#include "schedule/fusion/fuse.h"
 #include "schedule/schedule.h"
 #include "support/failure.h"
 

@@ -7,7 +7,7 @@
 
 #include "jit/steps/steps.h"
 #include "loops/write_over.h"
-#include "schedule/fusion_notes.h"
+#include "schedule/fusion/notes.h"
 #include "schedule/target.h"
 #include "transform/legalize.h"
 #include "transform/lift_bodies.h"

@@ -7,7 +7,7 @@
 #include "ir/printer/printer.h"
 #include "ir/verify/verify.h"
 #include "jit/jit.h"
-#include "schedule/fuse.h"
+#include "schedule/fusion/fuse.h"
 #include "schedule/schedule.h"
 #include "tests/generate/checks.h"
 #include "tests/generate/values.h"

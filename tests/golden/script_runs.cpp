@@ -6,7 +6,7 @@
 
 #include "interp/interpreter.h"
 #include "loops/prim_calls.h"
-#include "schedule/fuse.h"
+#include "schedule/fusion/fuse.h"
 #include "schedule/schedule.h"
 #include "shell/script/script.h"
 #include "shell/script/script_exit.h"

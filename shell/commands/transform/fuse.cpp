@@ -1,5 +1,5 @@
 // The command `fuse`.
-#include "schedule/fuse.h"
+#include "schedule/fusion/fuse.h"
 
 #include "loops/prim_calls.h"
 #include "shell/commands/subject.h"

@@ -5,7 +5,7 @@
 
 #include "jit/jit.h"
 #include "loops/prim_calls.h"
-#include "schedule/fuse.h"
+#include "schedule/fusion/fuse.h"
 #include "shell/commands/subject.h"
 #include "support/suggest.h"
 #include "transform/legalize.h"

@@ -3,7 +3,7 @@
 // into one, is seen in the text.
 #include "interp/interpreter.h"
 #include "loops/accesses.h"
-#include "schedule/fuse.h"
+#include "schedule/fusion/fuse.h"
 #include "schedule/schedule.h"
 #include "stdlib/stdlib.h"
 #include "tests/unit/benchmark_module.h"

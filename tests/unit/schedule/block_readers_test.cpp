@@ -1,7 +1,7 @@
 // Windows of what contractions make: read behind the blocks that made them, or left apart.
 #include <fmt/format.h>
 
-#include "schedule/fuse.h"
+#include "schedule/fusion/fuse.h"
 #include "tests/unit/schedule/helpers.h"
 
 using namespace relish;

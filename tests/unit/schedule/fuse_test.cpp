@@ -1,6 +1,6 @@
 // Fusion: which calls become one, which stay apart, and that the interpreter computes the same by the text
 // that comes of it, to the bit where nothing is summed.
-#include "schedule/fuse.h"
+#include "schedule/fusion/fuse.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 
 #include "ir/verify/verify.h"
 #include "loops/accesses.h"
-#include "schedule/fuse.h"
+#include "schedule/fusion/fuse.h"
 #include "stdlib/stdlib.h"
 #include "tests/unit/schedule/helpers.h"
 #include "transform/legalize.h"

@@ -1,5 +1,5 @@
 // Sums that several calls take: taken once where they are the same, and everything else left as it is.
-#include "schedule/shared_sums.h"
+#include "schedule/fusion/shared_sums.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "interp/interpreter.h"
 #include "ir/verify/verify.h"
-#include "schedule/fuse.h"
+#include "schedule/fusion/fuse.h"
 #include "stdlib/stdlib.h"
 #include "tests/unit/loops/helpers.h"
 #include "transform/gradient.h"
