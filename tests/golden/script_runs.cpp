@@ -161,9 +161,8 @@ Outcome run_matrix(const GoldenFile& file, int default_class, bool with_run_fold
     if (configuration.printed && printed.empty()) continue;
     TemporaryFolder folder;
     const std::string run_folder = with_run_folder ? folder.file("run") : "";
-    Outcome outcome =
-        run_once(file, configuration, configuration.printed ? printed : file.source, run_folder,
-                 code.file("code"));
+    Outcome outcome = run_once(file, configuration, configuration.printed ? printed : file.source, run_folder,
+                               code.file("code"));
     for (const auto& [name, earlier] : done) {
       if (configuration.like && name == configuration.like) {
         Outcome found;

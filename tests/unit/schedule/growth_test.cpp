@@ -1,5 +1,5 @@
 // What is made of products of open sizes grows with the program: each product has several forms, among which
-// the run chooses, and what follows a product stands behind each of them.
+// the run chooses. A step that was written to each of them, or forms in forms, would multiply.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -77,7 +77,7 @@ std::string told(const Amount& amount) {
                      amount.instructions);
 }
 
-constexpr double Amount::*measures[] = {&Amount::statements, &Amount::characters, &Amount::instructions};
+constexpr double Amount::* measures[] = {&Amount::statements, &Amount::characters, &Amount::instructions};
 
 }  // namespace
 
@@ -90,7 +90,9 @@ TEST_CASE("growth: what follows a product of open sizes grows with its steps") {
         UNSCOPED_INFO(steps << " steps: " << told(of[steps]));
       }
       for (const auto measure : measures) {
-        const auto grown = [&](int from, int to) { return (of[to].*measure - of[from].*measure) / (to - from); };
+        const auto grown = [&](int from, int to) {
+          return (of[to].*measure - of[from].*measure) / (to - from);
+        };
         // A step more takes as much behind four as behind two, and no step more than the first, which may
         // begin a kernel.
         CHECK(grown(4, 8) > 0);

@@ -219,5 +219,16 @@ TEST_CASE("open contraction: blocks of rows run on several threads, not what is 
   // copies of columns, blocks of rows.
   CHECK(parallel == std::vector<std::string>{"j_0", "i_0", "j_0", "l_1", "i_0"});
   // Rows whose lines fall into one place of a first cache are copied, however few they are.
-  CHECK(print(scheduled).find("k % T.int64(1024)") != std::string::npos);
+  const std::string text = print(scheduled);
+  CHECK(text.find("n < T.int64(257) and T.int64(0) < k % T.int64(1024)") != std::string::npos);
+  INFO(text);
+  // Those read by tiles of columns are one block of whole tiles.
+  CHECK(text.find("in T.parallel((m + T.int64(31)) // T.int64(32)):\n") != std::string::npos);
+  CHECK(text.find("(n + T.int64(255)) // T.int64(256)") != std::string::npos);
+  // One tile of columns leaves other threads nothing.
+  CHECK(print(schedule(*open_product("n", "k", "T.int64(32)", "A[vi, vl]", "B[vl, vj]"), wide_vectors))
+            .find("n < T.int64(257)") == std::string::npos);
+  // Fewest rows are three, and few columns one vector.
+  CHECK(text.find("if n < T.int64(4):") != std::string::npos);
+  CHECK(text.find("elif m < T.int64(17):") != std::string::npos);
 }
