@@ -2,6 +2,7 @@
 // the table of tolerances, thread counts to the bit, and the program printed and read back as the program
 // itself.
 #include <filesystem>
+#include <map>
 #include <memory>
 
 #include "interp/interpreter.h"
@@ -42,29 +43,31 @@ constexpr Configuration configurations[] = {
     {"scheduled, interpreter", "interp", 1, false, "interpreter", false, true},
 };
 
-// Runs the loops that compiled code runs, for as long as they are text. Faults are told of other lines.
+// Runs the loops that compiled code runs, for as long as they are text. Faults are told of other lines. A
+// program that calls its modules in turn lowers each of them, and holds it to the law, once.
 class ScheduledInterpreter final : public Evaluator {
  public:
   std::string_view name() const override { return "interp"; }
   Value call(const ModulePtr& module, std::string_view function, std::vector<Value> args) override {
-    if (module != last_) {
+    ModulePtr& scheduled = scheduled_[module];
+    if (!scheduled) {
       Module lowered = schedule(fuse(legalize(prim_calls_inlined(module))));
       for (const std::string& problem : round_trip_problems(lowered, "scheduled"))
         throw std::logic_error(problem);
-      scheduled_ = std::make_shared<const Module>(std::move(lowered));
-      last_ = module;
+      scheduled = std::make_shared<const Module>(std::move(lowered));
     }
-    return interpreter_->call(scheduled_, function, std::move(args));
+    return interpreter_->call(scheduled, function, std::move(args));
   }
 
  private:
   std::unique_ptr<Evaluator> interpreter_ = make_interpreter();
-  ModulePtr last_, scheduled_;
+  std::map<ModulePtr, ModulePtr> scheduled_;  // by what they were made from, which they keep
 };
 
 Settings settings_of(const GoldenFile& file, const Configuration& configuration,
-                     const std::string& run_folder) {
+                     const std::string& run_folder, const std::string& code_folder) {
   Settings settings;
+  settings.cache_folder = code_folder;
   settings.tier = configuration.tier;
   settings.threads = configuration.threads;
   if (configuration.scheduled)
@@ -80,10 +83,10 @@ Settings settings_of(const GoldenFile& file, const Configuration& configuration,
 }
 
 Outcome run_once(const GoldenFile& file, const Configuration& configuration, const std::string& source,
-                 const std::string& run_folder) {
+                 const std::string& run_folder, const std::string& code_folder) {
   auto output = std::make_unique<StringOutput>();
   const StringOutput& text = *output;
-  Session session(settings_of(file, configuration, run_folder), std::move(output));
+  Session session(settings_of(file, configuration, run_folder, code_folder), std::move(output));
   ScriptOptions options;
   options.folder = std::filesystem::path(file.path).parent_path().string();
   Outcome outcome;
@@ -149,14 +152,17 @@ Outcome run_matrix(const GoldenFile& file, int default_class, bool with_run_fold
 
   std::vector<std::pair<std::string, Outcome>> done;
   std::vector<std::string> problems;
+  // The code of one thread serves two: it is the same, and is found where a process would find that of
+  // another.
+  TemporaryFolder code;
   for (const Configuration& configuration : configurations) {
     if (configuration.scheduled && done.front().second.exit_code != 0) continue;
     if (only_tier && *only_tier != configuration.tier) continue;
     if (configuration.printed && printed.empty()) continue;
     TemporaryFolder folder;
     const std::string run_folder = with_run_folder ? folder.file("run") : "";
-    Outcome outcome =
-        run_once(file, configuration, configuration.printed ? printed : file.source, run_folder);
+    Outcome outcome = run_once(file, configuration, configuration.printed ? printed : file.source, run_folder,
+                               code.file("code"));
     for (const auto& [name, earlier] : done) {
       if (configuration.like && name == configuration.like) {
         Outcome found;

@@ -5,13 +5,8 @@
 #include <cmath>
 
 #include "frontend/reader.h"
-#include "interp/interpreter.h"
-#include "ir/printer/printer.h"
 #include "ir/rewriting/rewrite.h"
-#include "jit/jit.h"
-#include "schedule/schedule.h"
-#include "tests/small_tiles.h"
-#include "tests/unit/loops/helpers.h"
+#include "tests/unit/schedule/helpers.h"
 
 using namespace relish;
 using namespace relish::test;
@@ -52,22 +47,7 @@ ModulePtr module_of(const NestText& nest) {
                   tuple(nest.a), nest.dtype, tuple(nest.b), nest.dtype, tuple(nest.c), nest.dtype, body));
 }
 
-// Small integers, whose sums are exact.
-Value numbers(DType dtype, const std::vector<std::int64_t>& shape, std::int64_t seed) {
-  Tensor tensor = Tensor::empty(dtype, shape);
-  for (std::int64_t i = 0; i < tensor.size(); ++i)
-    tensor.set_double(i, static_cast<double>((seed * i) % 11 - 5));
-  return Value(tensor);
-}
-
-bool has_tiles(const Module& module) {
-  bool found = false;
-  for_each_stmt(module.prim_func("f")->body, [&](const Stmt& stmt) {
-    const auto* block = stmt.as<BlockStmt>();
-    found = found || (block && block->name == "tile");
-  });
-  return found;
-}
+bool has_tiles(const Module& module) { return has_block(module, "tile"); }
 
 void check_same(const NestText& nest, const ModulePtr& module, const Target& target) {
   const auto after = std::make_shared<const Module>(schedule(*module, target));
@@ -77,15 +57,13 @@ void check_same(const NestText& nest, const ModulePtr& module, const Target& tar
   CHECK(print(*read_module("again.relish", text)) == text);
   CHECK(print(schedule(*after, target)) == text);
   const DType dtype = *dtype_from_name(nest.dtype);
-  const std::vector<Value> args{numbers(dtype, nest.a, 7), numbers(dtype, nest.b, 5)};
+  const std::vector<Value> args{small_numbers(dtype, nest.a, 7), small_numbers(dtype, nest.b, 5)};
   const auto interpreter = make_interpreter();
   const Tensor wanted = interpreter->call(module, "f", args).tensor();
   const Tensor found = interpreter->call(after, "f", args).tensor();
   const Tensor compiled = make_jit({.threads = 2, .target = target})->call(module, "f", args).tensor();
-  for (std::int64_t i = 0; i < wanted.size(); ++i) {
-    REQUIRE(found.get_double(i) == wanted.get_double(i));
-    REQUIRE(compiled.get_double(i) == wanted.get_double(i));
-  }
+  require_same(found, wanted);
+  require_same(compiled, wanted);
 }
 
 std::string block(const std::string& grid, const std::string& axes, const std::string& store,
@@ -451,12 +429,12 @@ TEST_CASE("contraction: what a guard leaves out counts nothing, also times infin
   for (const NestText* nest : {&padded, &padded_gradient, &many_terms}) {
     INFO(nest->name);
     const ModulePtr module = module_of(*nest);
-    Tensor changed = numbers(DType::Float32, nest->b, 5).tensor();
+    Tensor changed = small_numbers(DType::Float32, nest->b, 5).tensor();
     changed.set_double(4, HUGE_VAL);
     if (nest != &padded_gradient) changed.set_double(60, std::nan(""));
     const Target wide{.vector_bytes = 64, .vector_registers = 32, .least_products = 0};
     const Target& target = nest == &many_terms ? wide : small_tiles;
-    const std::vector<Value> args{numbers(DType::Float32, nest->a, 7), Value(changed)};
+    const std::vector<Value> args{small_numbers(DType::Float32, nest->a, 7), Value(changed)};
     const auto after = std::make_shared<const Module>(schedule(*module, target));
     REQUIRE(has_tiles(*after));
     const auto interpreter = make_interpreter();

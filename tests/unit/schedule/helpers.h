@@ -1,6 +1,8 @@
 // Schedules held to what every rule promises.
 #pragma once
 
+#include <fmt/format.h>
+
 #include "interp/interpreter.h"
 #include "ir/printer/printer.h"
 #include "jit/jit.h"
@@ -41,11 +43,26 @@ inline bool has_block(const Module& module, std::string_view name) {
   return found;
 }
 
+// Both hold the same numbers; what is said of them is the first place where they do not. One assertion, not
+// one an element: those took longer than the kernels.
+inline void require_same(const Tensor& found, const Tensor& wanted) {
+  REQUIRE(found.size() == wanted.size());
+  std::int64_t at = 0;
+  while (at < wanted.size() && found.get_double(at) == wanted.get_double(at)) ++at;
+  if (at == wanted.size()) return;
+  INFO("element " << at);
+  REQUIRE(found.get_double(at) == wanted.get_double(at));
+}
+
 // The schedule of the module's prim_func f for every target reads back, is left as it is by another one, and
-// both tiers compute by it what the text says. `block`: a block of that name is in it, if any is named.
-inline void check_schedules(const ModulePtr& module, const std::vector<Value>& args, std::string_view block) {
+// both tiers compute by it what the text says, for each of these sets of arguments. `block`: a block of that
+// name is in it, if any is named. One text and one code serve all sizes, as they do for whoever calls them;
+// the results of one size are looked at before the next one is computed.
+inline void check_schedules_for(const ModulePtr& module, const std::vector<std::vector<Value>>& sets,
+                                std::string_view block) {
   const auto interpreter = make_interpreter();
-  const Tensor wanted = interpreter->call(module, "f", args).tensor();
+  std::vector<Tensor> wanted;
+  for (const std::vector<Value>& args : sets) wanted.push_back(interpreter->call(module, "f", args).tensor());
   for (const Target& target : many_targets()) {
     const auto after = std::make_shared<const Module>(schedule(*module, target));
     const std::string text = print(*after);
@@ -53,14 +70,19 @@ inline void check_schedules(const ModulePtr& module, const std::vector<Value>& a
     if (!block.empty()) CHECK(has_block(*after, block));
     CHECK(print(*read_module("again.relish", text)) == text);
     CHECK(print(schedule(*after, target)) == text);
-    const Tensor found = interpreter->call(after, "f", args).tensor();
-    const Tensor compiled = make_jit({.threads = 2, .target = target})->call(module, "f", args).tensor();
-    REQUIRE(found.size() == wanted.size());
-    for (std::int64_t i = 0; i < wanted.size(); ++i) {
-      REQUIRE(found.get_double(i) == wanted.get_double(i));
-      REQUIRE(compiled.get_double(i) == wanted.get_double(i));
+    const auto jit = make_jit({.threads = 2, .target = target});
+    for (std::size_t i = 0; i < sets.size(); ++i) {
+      std::string sizes;
+      for (const Value& arg : sets[i]) sizes += fmt::format("({}) ", fmt::join(arg.tensor().shape(), ", "));
+      INFO(sizes);
+      require_same(interpreter->call(after, "f", sets[i]).tensor(), wanted[i]);
+      require_same(jit->call(module, "f", sets[i]).tensor(), wanted[i]);
     }
   }
+}
+
+inline void check_schedules(const ModulePtr& module, const std::vector<Value>& args, std::string_view block) {
+  check_schedules_for(module, {args}, block);
 }
 
 }  // namespace relish::test

@@ -45,11 +45,17 @@ const std::vector<ProductSizes> many_sizes{{0, 3, 2},    {1, 1, 1},    {3, 0, 5}
                                            {3, 300, 70}, {4, 9, 7},    {33, 257, 5}, {9, 512, 66}, {65, 7, 3},
                                            {2, 1030, 3}, {260, 5, 18}, {5, 1024, 18}};
 
-std::vector<Value> factors_of(const ProductSizes& each, bool left_turned, bool right_turned) {
-  std::vector<std::int64_t> left{each.n, each.k}, right{each.k, each.m};
-  if (left_turned) std::swap(left[0], left[1]);
-  if (right_turned) std::swap(right[0], right[1]);
-  return {small_numbers(DType::Float32, left, 7), small_numbers(DType::Float32, right, 3)};
+// Both factors for each of the sizes.
+std::vector<std::vector<Value>> factors_of(const std::vector<ProductSizes>& sizes, bool left_turned,
+                                           bool right_turned) {
+  std::vector<std::vector<Value>> factors;
+  for (const ProductSizes& each : sizes) {
+    std::vector<std::int64_t> left{each.n, each.k}, right{each.k, each.m};
+    if (left_turned) std::swap(left[0], left[1]);
+    if (right_turned) std::swap(right[0], right[1]);
+    factors.push_back({small_numbers(DType::Float32, left, 7), small_numbers(DType::Float32, right, 3)});
+  }
+  return factors;
 }
 
 constexpr Target wide_vectors{.vector_bytes = 64,
@@ -65,10 +71,7 @@ TEST_CASE("open contraction: any sizes, factors in any order, compute the same")
   const bool left_turned = GENERATE(false, true), right_turned = GENERATE(false, true);
   const ModulePtr module = open_product("n", "k", "m", left_turned ? "A[vl, vi]" : "A[vi, vl]",
                                         right_turned ? "B[vj, vl]" : "B[vl, vj]");
-  for (const ProductSizes& each : many_sizes) {
-    INFO(each.n << " " << each.k << " " << each.m);
-    check_schedules(module, factors_of(each, left_turned, right_turned), "tile");
-  }
+  check_schedules_for(module, factors_of(many_sizes, left_turned, right_turned), "tile");
 }
 
 TEST_CASE("open contraction: rows or columns of known numbers") {
@@ -79,12 +82,13 @@ TEST_CASE("open contraction: rows or columns of known numbers") {
     for (const bool left_turned : {false, true}) {
       const ModulePtr module =
           open_product(text(n, "n"), "k", text(m, "m"), left_turned ? "A[vl, vi]" : "A[vi, vl]", "B[vl, vj]");
+      std::vector<ProductSizes> sizes;
       for (ProductSizes each : many_sizes) {
         if (n > 0) each.n = n;
         if (m > 0) each.m = m;
-        INFO(each.n << " " << each.k << " " << each.m);
-        check_schedules(module, factors_of(each, left_turned, false), "tile");
+        sizes.push_back(each);
       }
+      check_schedules_for(module, factors_of(sizes, left_turned, false), "tile");
     }
   }
 }
@@ -95,10 +99,7 @@ TEST_CASE("open contraction: what the result begins with becomes the first part,
   // Nothing else is a nest of its own.
   const auto* sequence = scheduled.prim_func("f")->body.as<SeqStmt>();
   CHECK((sequence == nullptr || sequence->body.size() == 1));
-  for (const ProductSizes& each : many_sizes) {
-    INFO(each.n << " " << each.k << " " << each.m);
-    check_schedules(apart, factors_of(each, false, false), "tile");
-  }
+  check_schedules_for(apart, factors_of(many_sizes, false, false), "tile");
 }
 
 TEST_CASE("open contraction: a nest before that stores other elements, or of another buffer, stays") {
@@ -184,9 +185,10 @@ TEST_CASE(
     return Value(tensor);
   };
   const std::int64_t terms = 700, most = 90;
+  const auto jit = make_jit({.threads = 1, .target = wide_vectors});
   const auto product = [&](std::int64_t rows, std::int64_t columns, int threads) {
     const std::vector<Value> args{numbers(rows, terms, terms, 37), numbers(terms, columns, most, 59)};
-    return make_jit({.threads = threads, .target = wide_vectors})->call(module, "f", args).tensor();
+    return on_threads(*jit, threads)->call(module, "f", args).tensor();
   };
   const Tensor whole = product(300, most, 1);
   for (const auto& [rows, columns, threads] : std::vector<std::array<std::int64_t, 3>>{{70, most, 2},
@@ -217,5 +219,16 @@ TEST_CASE("open contraction: blocks of rows run on several threads, not what is 
   // copies of columns, blocks of rows.
   CHECK(parallel == std::vector<std::string>{"j_0", "i_0", "j_0", "l_1", "i_0"});
   // Rows whose lines fall into one place of a first cache are copied, however few they are.
-  CHECK(print(scheduled).find("k % T.int64(1024)") != std::string::npos);
+  const std::string text = print(scheduled);
+  CHECK(text.find("n < T.int64(257) and T.int64(0) < k % T.int64(1024)") != std::string::npos);
+  INFO(text);
+  // Those read by tiles of columns are one block of whole tiles.
+  CHECK(text.find("in T.parallel((m + T.int64(31)) // T.int64(32)):\n") != std::string::npos);
+  CHECK(text.find("(n + T.int64(255)) // T.int64(256)") != std::string::npos);
+  // One tile of columns leaves other threads nothing.
+  CHECK(print(schedule(*open_product("n", "k", "T.int64(32)", "A[vi, vl]", "B[vl, vj]"), wide_vectors))
+            .find("n < T.int64(257)") == std::string::npos);
+  // Fewest rows are three, and few columns one vector.
+  CHECK(text.find("if n < T.int64(4):") != std::string::npos);
+  CHECK(text.find("elif m < T.int64(17):") != std::string::npos);
 }

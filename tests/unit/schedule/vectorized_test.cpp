@@ -101,6 +101,8 @@ TEST_CASE("vectorized: a condition that holds for the first lanes, around a stor
                     "        for j in range(8):\n            D[j] = T.float32(0)\n"
                     "        for i in T.vectorized(T.int64(8)):\n            ") +
             lines + "\n");
+    const auto interpreter = make_interpreter();
+    const auto jit = make_jit();
     // Of no elements no lane runs, and nothing is read.
     for (std::int64_t m = 0; m <= 20; m += m == 0 ? 3 : 1) {
       for (const std::int64_t k : {0, 1, 4}) {
@@ -109,8 +111,8 @@ TEST_CASE("vectorized: a condition that holds for the first lanes, around a stor
         for (std::int64_t i = 0; i < 2 * m; ++i) a.set_double(i, static_cast<double>(i * i % 11) + 1);
         for (std::int64_t i = 0; i < 16; ++i) b.set_double(i, static_cast<double>(i % 3) / 4 + 0.5);
         const std::vector<Value> args{Value(a), Value(b), Value(ScalarValue{DType::Int64, k})};
-        const Value wanted = make_interpreter()->call(module, "f", args);
-        const Value found = make_jit()->call(module, "f", args);
+        const Value wanted = interpreter->call(module, "f", args);
+        const Value found = jit->call(module, "f", args);
         for (std::size_t out = 0; out < 2; ++out) {
           const Tensor one = wanted.fields()[out].tensor(), other = found.fields()[out].tensor();
           REQUIRE(one.size() == other.size());
