@@ -11,7 +11,7 @@ Stmt asks_for(const ContractionScope& scope, const Buffer& panel, std::vector<Sc
 }
 
 // A tile asks for so many lines at most: they must arrive while it is computed.
-constexpr std::int64_t most_asked = 32;
+constexpr std::int64_t most_asked = 64;
 // Of a panel that is so many times as large as the private cache a tile finds nothing there.
 constexpr std::int64_t times_private_cache = 4;
 

@@ -84,6 +84,30 @@ TEST_CASE("range prover: quotients and remainders of literal loops") {
   CHECK_FALSE(index_of("i"));
 }
 
+TEST_CASE("range prover: bounds that are maxima and minima") {
+  const auto index_of = [](const char* index) {
+    const PrimFuncPtr function =
+        prim_func(std::string("        for i in range(8):\n"
+                              "            for k in range(T.max(0, 2 - i), T.min(3, 10 - i)):\n"
+                              "                C[") +
+                  index + "] = T.float32(0)\n");
+    RangeProver prover = inside_loops(*function);
+    return prover.in_range(all_of<Store>(*function).at(0)->indices[0], Scalar(8));
+  };
+  CHECK(index_of("i + k - 2"));
+  CHECK_FALSE(index_of("i + k - 3"));
+  CHECK_FALSE(index_of("i + k - 1"));
+  CHECK(index_of("k"));
+  CHECK(index_of("k + 5"));
+  CHECK_FALSE(index_of("k + 6"));
+  CHECK_FALSE(index_of("k - 1"));
+  CHECK(index_of("T.max(0, i - 3)"));
+  CHECK(index_of("T.max(i - 3, 0)"));
+  CHECK_FALSE(index_of("T.max(0, i + 1)"));
+  CHECK_FALSE(index_of("T.max(i - 9, -1)"));
+  CHECK_FALSE(index_of("7 - T.max(0, i + 1)"));
+}
+
 TEST_CASE("range prover: strides") {
   const PrimFuncPtr function =
       prim_func("        for i, j in T.grid(n, 8):\n            B[i, j] = A[n - 1 - i, (j * 3) % 8]\n");

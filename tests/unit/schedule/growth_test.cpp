@@ -7,7 +7,7 @@
 
 #include "ir/rewriting/rewrite.h"
 #include "jit/kernel_code.h"
-#include "schedule/fuse.h"
+#include "schedule/fusion/fuse.h"
 #include "stdlib/stdlib.h"
 #include "tests/unit/schedule/helpers.h"
 #include "transform/legalize.h"
