@@ -93,20 +93,83 @@ bool independent_addend(const Nest& nest, const Update& update) {
                       [&](const Access& load) { return *load.buffer == nest.store->buffer; });
 }
 
+// Of a row that all iterations of a nest sum to, threads take parts of so many elements at least, which is
+// half of a page of memory, where so many terms are summed together.
+constexpr std::int64_t least_row_part = 512, least_terms_in_parts = std::int64_t{1} << 18;
+
+// How long parts of the row are; 0: it stays whole.
+std::int64_t part_of_row(const Axis& row, const std::vector<const Axis*>& reduce, const Nest& nest) {
+  const auto extent = row.loop->extent.as_int();
+  std::int64_t terms = extent.value_or(0);
+  for (const Axis* axis : reduce)
+    if (__builtin_mul_overflow(terms, axis->loop->extent.as_int().value_or(1), &terms)) terms = INT64_MAX;
+  const bool plain = row.loop->begin.as_int() == 0 && !row.loop->step.defined();
+  if (!extent || !plain || terms < least_terms_in_parts) return 0;
+  const auto least = least_row_part * 4 / static_cast<std::int64_t>(size_of(nest.store->buffer.dtype()));
+  for (std::int64_t part = std::max<std::int64_t>(least, 1); part * 2 <= *extent; ++part)
+    if (*extent % part == 0) return part;
+  return 0;
+}
+
+// A nest in a part of its row, and the loop over the parts around what it stands in.
+struct RowPart {
+  RowPart(Nest& nest, const Axis& row, std::int64_t size) : loop(*row.loop) {
+    const For& around = *row.loop;
+    const DType index = around.var.dtype();
+    parts.var = ScalarVar(around.var.name() + "_0", index, row.span);
+    parts.extent = int_literal(index, *around.extent.as_int() / size);
+    loop.var = ScalarVar(around.var.name() + "_1", index, row.span);
+    loop.extent = int_literal(index, size);
+    before = use(parts.var) * int_literal(index, size);
+    whole = around.extent;
+    span = row.span;
+    const ScalarMap places{{around.var.id(), before + use(loop.var)}};
+    for (Axis& axis : nest.axes) {
+      if (axis.loop != &around) continue;
+      if (axis.var == around.var) axis.var = loop.var;
+      axis.loop = &loop;
+    }
+    nest.store_stmt = substitute(nest.store_stmt, places);
+    nest.store = nest.store_stmt.as<Store>();
+    if (!nest.block) return;
+    nest.block_stmt = substitute(nest.block_stmt, places);
+    nest.block = nest.block_stmt.as<BlockStmt>();
+    for (Axis& axis : nest.axes)
+      for (const IterVar& iter : nest.block->iters)
+        if (iter.var == axis.var) axis.iter = &iter;
+  }
+  RowPart(const RowPart&) = delete;
+
+  Stmt around(const Stmt& body) const {
+    return make_stmt(
+        For{parts.var, int_literal(loop.var.dtype(), 0), parts.extent, LoopKind::Serial, body, {}}, span);
+  }
+
+  For loop;
+  struct {
+    ScalarVar var;
+    Scalar extent;
+  } parts;
+  Scalar before;  // how many elements lie before the part
+  Scalar whole;   // how many the row has
+  Span span;
+};
+
 // The nest of the `reduce` loops, outermost first, and of the loop over the last stored axis where `row` is
 // one: each loop adds up what lies inside it in an accumulator of its own (a row of them) and joins that to
 // the next one outside, the last to the store's element. So rounding errors grow with the sum of the extents,
 // not with their product; a last loop of many iterations is summed in blocks for the same reason.
+// `part`: of the row, where the loop runs over one; accumulators are as long as the whole row.
 Stmt with_accumulators(const Nest& nest, const Update& update, const std::vector<const Axis*>& reduce,
-                       const Axis* row, Accumulators& accumulators) {
+                       const Axis* row, const RowPart* part, Accumulators& accumulators) {
   const DType dtype = nest.store->buffer.dtype();
   const Span span = nest.store_stmt->span;
   std::vector<Scalar> shape, place, place_in_block;
   std::vector<const Axis*> row_loop;
   if (row) {
-    shape = {row->loop->extent};
-    place = {Scalar(row->loop->var)};
-    place_in_block = {Scalar(row->var)};
+    shape = {part ? part->whole : row->loop->extent};
+    place = {part ? part->before + Scalar(row->loop->var) : Scalar(row->loop->var)};
+    place_in_block = row->var == row->loop->var ? place : std::vector{Scalar(row->var)};
     row_loop = {row};
   }
   const auto joined = [&](const Buffer& buffer, const std::vector<Scalar>& indices, const Scalar& value) {
@@ -256,15 +319,20 @@ Stmt arrange(const Stmt& stmt, RangeProver& prover, Accumulators& accumulators) 
 
   std::vector<const Axis*> reduce = update_loops;
   if (!innermost->stored) reduce.push_back(innermost);
+  std::optional<RowPart> part;
+  const std::int64_t size = outer.empty() && innermost->stored ? part_of_row(*innermost, reduce, nest) : 0;
+  if (size > 0) part.emplace(nest, *innermost, size);
+  if (size > 0 && init) init = matching_init(nest);
+  const auto in_parts = [&](const Stmt& whole) { return part ? part->around(whole) : whole; };
   const std::optional<Update> joins = as_update(*nest.store);
   const bool splits = joins && is_float(nest.store->buffer.dtype()) && reassociable(*nest.store) &&
                       independent_addend(nest, *joins);
   const bool levels = !accumulators.contains(nest.store->buffer.id()) &&
                       (reduce.size() > 1 || block_of(*reduce.back(), !innermost->stored) > 0);
   if (splits && levels && many_terms(reduce)) {
-    const Stmt sums =
-        with_accumulators(nest, *joins, reduce, innermost->stored ? innermost : nullptr, accumulators);
-    return wrap(outer, with_init(nest, init, init_loops, sums, stmt->span));
+    const Stmt sums = with_accumulators(nest, *joins, reduce, innermost->stored ? innermost : nullptr,
+                                        part ? &*part : nullptr, accumulators);
+    return in_parts(wrap(outer, with_init(nest, init, init_loops, sums, stmt->span)));
   }
 
   Stmt body = nest.store_stmt;
@@ -282,7 +350,7 @@ Stmt arrange(const Stmt& stmt, RangeProver& prover, Accumulators& accumulators) 
     update_loops.pop_back();
   }
   body = wrap(update_loops, body);
-  return wrap(outer, with_init(nest, init, init_loops, body, stmt->span));
+  return in_parts(wrap(outer, with_init(nest, init, init_loops, body, stmt->span)));
 }
 
 }  // namespace relish
