@@ -76,7 +76,9 @@ class KernelEmitter : private VectorEmitter {
   void strips(const For& loop, llvm::Value* first, llvm::Value* count, llvm::Value* begin);
   void parallel_loop(const Stmt& stmt);
   void while_loop(const While& loop);
-  llvm::Value* work_of(const Stmt& stmt);  // simple statements run, as int64
+  // Simple statements run, as int64. `first`: of the loops around that are not entered yet, their first
+  // round.
+  llvm::Value* work_of(const Stmt& stmt, const ScalarMap& first);
   bool polls_rarely(const For& loop) const;
 
   std::string symbol_;

@@ -231,31 +231,59 @@ void KernelEmitter::unrolled_loop(const For& loop) {
   prover_.leave_loop();
 }
 
-llvm::Value* KernelEmitter::work_of(const Stmt& stmt) {
+// Whether code that computes the extent can be run anywhere: it neither fails nor reads memory.
+static bool counts_anywhere(const Scalar& extent) {
+  if (extent.as_int() || extent.as_var()) return true;
+  if (const auto* node = extent.as<Cast>()) return is_signed_int(extent.dtype()) && counts_anywhere(node->a);
+  const auto* node = extent.as<Binary>();
+  if (!node || !is_signed_int(extent.dtype()) || !counts_anywhere(node->a)) return false;
+  switch (node->op) {
+    case BinaryOp::Add:
+    case BinaryOp::Sub:
+    case BinaryOp::Mul:
+    case BinaryOp::Min:
+    case BinaryOp::Max:
+      return counts_anywhere(node->b);
+    case BinaryOp::FloorDiv:
+    case BinaryOp::FloorMod:
+      return node->b.as_int().value_or(0) > 0;
+    default:
+      return false;
+  }
+}
+
+llvm::Value* KernelEmitter::work_of(const Stmt& stmt, const ScalarMap& first) {
   if (!stmt.defined()) return int64(0);
   if (const auto* n = stmt.as<For>()) {
     if (const auto vectors = time_of_vectors(*n)) return int64(*vectors);
-    if (const auto known = n->extent.as_int()) return builder_.CreateMul(int64(*known), work_of(n->body));
+    // What a loop inside counts is taken from the first round of those around it: blocks are full there.
+    ScalarMap inside = first;
+    inside.insert_or_assign(n->var.id(), substitute(n->begin, first));
+    if (const auto known = n->extent.as_int())
+      return builder_.CreateMul(int64(*known), work_of(n->body, inside));
+    const Scalar extent = substitute(n->extent, first);
     std::vector<ScalarVar> vars;
-    collect_vars(n->extent, vars);
-    const bool known = std::all_of(vars.begin(), vars.end(), [&](const ScalarVar& var) {
-      const auto found = frame_.scalars.find(var.id());
-      return found != frame_.scalars.end() && found->second.index;
-    });
-    // Of what a loop inside counts it is known, at best, how much it can be.
+    collect_vars(extent, vars);
+    const bool known =
+        counts_anywhere(extent) && std::all_of(vars.begin(), vars.end(), [&](const ScalarVar& var) {
+          const auto found = frame_.scalars.find(var.id());
+          return found != frame_.scalars.end() && found->second.index;
+        });
+    // Of anything else it is known, at best, how much it can be.
     const std::int64_t guessed =
         std::min(guessed_extent, most_iterations(n->extent).value_or(guessed_extent));
-    return builder_.CreateMul(known ? index(n->extent) : int64(guessed), work_of(n->body));
+    return builder_.CreateMul(known ? index(extent) : int64(guessed), work_of(n->body, inside));
   }
-  if (const auto* n = stmt.as<While>()) return builder_.CreateMul(int64(guessed_extent), work_of(n->body));
-  if (const auto* n = stmt.as<BlockStmt>()) return work_of(n->body);
+  if (const auto* n = stmt.as<While>())
+    return builder_.CreateMul(int64(guessed_extent), work_of(n->body, first));
+  if (const auto* n = stmt.as<BlockStmt>()) return work_of(n->body, first);
   if (const auto* n = stmt.as<IfStmt>()) {
-    llvm::Value* branches = builder_.CreateAdd(work_of(n->then_body), work_of(n->else_body));
+    llvm::Value* branches = builder_.CreateAdd(work_of(n->then_body, first), work_of(n->else_body, first));
     return builder_.CreateAdd(int64(cost_of(stmt)), branches);
   }
   if (const auto* n = stmt.as<SeqStmt>()) {
     llvm::Value* total = int64(0);
-    for (const Stmt& child : n->body) total = builder_.CreateAdd(total, work_of(child));
+    for (const Stmt& child : n->body) total = builder_.CreateAdd(total, work_of(child, first));
     return total;
   }
   return int64(cost_of(stmt));
@@ -264,7 +292,7 @@ llvm::Value* KernelEmitter::work_of(const Stmt& stmt) {
 void KernelEmitter::parallel_loop(const Stmt& stmt) {
   const For& loop = *stmt.as<For>();
   llvm::Value* count = iterations(loop);
-  llvm::Value* work = work_of(loop.body);
+  llvm::Value* work = work_of(loop.body, {{loop.var.id(), loop.begin}});
   llvm::Value* total = builder_.CreateMul(count, work);
   const Captured taken = capture(std::span(&stmt, 1));
   const std::vector<llvm::Value*>& captured = taken.values;

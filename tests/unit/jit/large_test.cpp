@@ -203,3 +203,20 @@ TEST_CASE("sums of symbolic size keep to their class", "[jit]") {
     }
   }
 }
+
+TEST_CASE("what a parallel loop of no rounds has inside is not computed", "[jit]") {
+  // Neither for the loops nor for how much work they would be.
+  const ModulePtr module = module_of_text(
+      "@T.prim_func\ndef main(a: T.handle, d: T.int64, b: T.handle):\n    n = T.int64()\n    m = T.int64()\n"
+      "    A = T.match_buffer(a, (n, m), \"float32\")\n    B = T.match_buffer(b, (n, m), \"float32\")\n"
+      "    for i in T.parallel(n):\n        for j in range(m):\n            B[i, j] = T.float32(0)\n"
+      "        for k in range(d):\n            for j in range(m // (d - k)):\n"
+      "                B[i, j] = B[i, j] + A[i, j]\n"
+      "        for j in range(m // d):\n            B[i, j] = B[i, j] + A[i, j]\n");
+  const auto arguments = [](std::int64_t rows, std::int64_t divisor) -> std::vector<Value> {
+    return {numbers(DType::Float32, {rows, 3}), Value(ScalarValue::of_int(divisor))};
+  };
+  in_both_tiers(module, "main", arguments(0, 0));
+  in_both_tiers(module, "main", arguments(4, 2));
+  failure_in_both_tiers(module, "main", arguments(2, 0));
+}
