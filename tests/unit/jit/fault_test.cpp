@@ -1,4 +1,5 @@
 // Faults in compiled code: the class, message and place of the interpreter; interrupts; the memory of code.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <fstream>
@@ -170,7 +171,12 @@ TEST_CASE("code is freed with its module", "[jit][slow]") {
     compiled_tier().call(module, "f", {ints(10, 1)});
   };
   for (int i = 0; i < 50; ++i) round(i);
-  const std::int64_t before = resident();
-  for (int i = 0; i < 300; ++i) round(i);
-  CHECK(resident() - before < (6 << 20));
+  // What is not freed grows in every part of the time; what the allocator takes once, in one of them.
+  std::int64_t least = INT64_MAX;
+  for (int part = 0; part < 4 && least >= (6 << 20); ++part) {
+    const std::int64_t before = resident();
+    for (int i = 0; i < 300; ++i) round(i);
+    least = std::min(least, resident() - before);
+  }
+  CHECK(least < (6 << 20));
 }
