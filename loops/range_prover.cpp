@@ -41,10 +41,10 @@ Polynomial floor_divide(const Polynomial& p, std::int64_t divisor) {
 void RangeProver::assume_dimension(const ScalarVar& var) { dimensions_[var.id()] = true; }
 
 void RangeProver::enter_loop(const ScalarVar& var, const Scalar& begin, const Scalar& extent) {
-  if (loops_.empty()) opaques_before_ = opaques_.size();
+  const std::size_t opaques = opaques_.size();
   const Polynomial first = polynomial(begin);
   const Polynomial count = polynomial(extent);
-  loops_.push_back({var, {first, first + count - Polynomial(1)}, count, place_, facts_.size()});
+  loops_.push_back({var, {first, first + count - Polynomial(1)}, count, place_, facts_.size(), opaques});
   // A loop that runs so many rounds of a part has something to divide into parts.
   const auto* quotient = extent.as<Binary>();
   const auto part = quotient && quotient->op == BinaryOp::FloorDiv ? quotient->b.as_int() : std::nullopt;
@@ -56,9 +56,9 @@ void RangeProver::enter_loop(const ScalarVar& var, const Scalar& begin, const Sc
 void RangeProver::leave_loop() {
   place_ = loops_.back().outside;
   facts_.resize(loops_.back().facts);
+  // What is known of terms inside the loop need not hold behind it, where it may not have run.
+  opaques_.resize(loops_.back().opaques);
   loops_.pop_back();
-  // What stood for terms inside the nest is not asked for behind it.
-  if (loops_.empty()) opaques_.resize(opaques_before_);
 }
 
 void RangeProver::bind(const ScalarVar& var, const Scalar& value) {
@@ -213,11 +213,10 @@ bool RangeProver::nonnegative(const Polynomial& p) {
 }
 
 std::size_t RangeProver::assume(const Scalar& condition) {
-  const std::size_t before = facts_.size();
-  assumed_.push_back({before, place_});
+  assumed_.push_back({facts_.size(), opaques_.size(), place_});
   assume_all(condition);
   place_ = proved_.next(place_, Proved::Step::Condition, 0, condition);
-  return before;
+  return assumed_.size() - 1;
 }
 
 void RangeProver::assume_all(const Scalar& condition) {
@@ -251,10 +250,14 @@ void RangeProver::assume_all(const Scalar& condition) {
   }
 }
 
-void RangeProver::forget(std::size_t facts) {
-  facts_.resize(facts);
-  for (; !assumed_.empty() && assumed_.back().facts >= facts; assumed_.pop_back())
-    place_ = assumed_.back().place;
+void RangeProver::forget(std::size_t conditions) {
+  for (; assumed_.size() > conditions; assumed_.pop_back()) {
+    const Assumed& last = assumed_.back();
+    facts_.resize(last.facts);
+    // What is known of terms where the condition holds need not hold elsewhere.
+    opaques_.resize(last.opaques);
+    place_ = last.place;
+  }
 }
 
 bool RangeProver::nonnegative(const Polynomial& p, std::size_t choice) {

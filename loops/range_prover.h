@@ -22,10 +22,10 @@ class RangeProver {
   // `var` stands for `value` from now on (block variables).
   void bind(const ScalarVar& var, const Scalar& value);
 
-  // The condition holds from now on, as far as it compares integers (also several joined by `and`). `forget`
-  // what was assumed since there were so many facts.
+  // The condition holds from now on, as far as it compares integers (also several joined by `and`). The
+  // result is how many conditions were assumed before; `forget` those since there were so many.
   std::size_t assume(const Scalar& condition);
-  void forget(std::size_t facts);
+  void forget(std::size_t conditions);
 
   // 0 <= index < extent in every iteration of the loops entered.
   bool in_range(const Scalar& index, const Scalar& extent);
@@ -77,17 +77,16 @@ class RangeProver {
     Range range;
     Polynomial extent;
     Proved::Place outside;
-    std::size_t facts;  // before
+    std::size_t facts, opaques;  // before
   };
   std::vector<Loop> loops_;
   bool has_choices_ = false;
-  std::vector<Polynomial> facts_;   // what is not negative
-  std::vector<Opaque> opaques_;     // atom = opaque_base + position
-  std::size_t opaques_before_ = 0;  // of them, when the outermost open loop was entered
+  std::vector<Polynomial> facts_;  // what is not negative
+  std::vector<Opaque> opaques_;    // atom = opaque_base + position
   Proved proved_;
   Proved::Place place_ = Proved::outside;
   struct Assumed {
-    std::size_t facts;  // before
+    std::size_t facts, opaques;  // before
     Proved::Place place;
   };
   std::vector<Assumed> assumed_;

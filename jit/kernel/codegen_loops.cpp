@@ -171,7 +171,7 @@ void KernelEmitter::for_loop(const Stmt& stmt) {
 // Iterations [first, count) of the loop, counted from its begin.
 void KernelEmitter::loop_over(const For& loop, llvm::Value* first, llvm::Value* count) {
   llvm::Value* begin = index(loop.begin);
-  prover_.enter_loop(loop.var, loop.begin, loop.extent);
+  enter(loop);
   frame_.loops.push_back(loop.var);
   if (!has_loop(loop.body) && !has_own_jump(loop.body, true)) {
     strips(loop, first, count, begin);
@@ -221,7 +221,7 @@ void KernelEmitter::strips(const For& loop, llvm::Value* first, llvm::Value* cou
 // One copy of the body after the other.
 void KernelEmitter::unrolled_loop(const For& loop) {
   llvm::Value* begin = index(loop.begin);
-  prover_.enter_loop(loop.var, loop.begin, loop.extent);
+  enter(loop);
   for (std::int64_t i = 0; i < *loop.extent.as_int(); ++i) {
     const std::size_t scalars = frame_.scalar_order.size(), buffers = frame_.buffer_order.size();
     define(loop.var, {nullptr, builder_.CreateNSWAdd(begin, int64(i)), nullptr});

@@ -72,6 +72,8 @@ class ScalarEmitter {
   void leave_scope(std::size_t scalars,
                    std::size_t buffers);  // forgets what was defined since the two were counted
 
+  void enter(const For& loop);  // tells the prover
+
   llvm::Value* scalar(const Scalar& value);
   llvm::Value* index(const Scalar& value);  // exact int64 value of what is proved not to wrap
   llvm::Value* binary(const Binary& node, DType dtype, Span span);

@@ -11,6 +11,7 @@
 #include "jit/kernel/local_buffers.h"
 #include "jit/runtime/rows_ahead.h"
 #include "loops/accesses.h"
+#include "loops/lasting.h"
 #include "loops/work.h"
 #include "loops/written_first.h"
 
@@ -320,9 +321,14 @@ void KernelEmitter::store(const Store& store, Span span) {
 void KernelEmitter::block(const BlockStmt& block, Span span) {
   const std::size_t scalars = frame_.scalar_order.size(), buffers = frame_.buffer_order.size();
   llvm::Value* first_reduction = nullptr;
-  for (const IterVar& iter : block.iters) {
+  std::vector<Scalar> bindings;
+  for (const IterVar& iter : block.iters) bindings.push_back(iter.binding);
+  bindings =
+      as_begun(std::move(bindings), block.init.defined() ? seq({block.init, block.body}, span) : block.body);
+  for (std::size_t i = 0; i < block.iters.size(); ++i) {
+    const IterVar& iter = block.iters[i];
     llvm::Value* value = index(iter.binding);
-    prover_.bind(iter.var, iter.binding);
+    prover_.bind(iter.var, bindings[i]);
     define(iter.var, {nullptr, value, nullptr});
     if (iter.kind != IterKind::Reduce || !block.init.defined()) continue;
     llvm::Value* at_begin = builder_.CreateICmpEQ(value, index(iter.begin));

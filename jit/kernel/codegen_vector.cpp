@@ -62,7 +62,7 @@ bool VectorEmitter::vector_loop(const For& loop, Span span) {
   if (const auto* guarded = loop.body.as<IfStmt>()) return masked_loop(loop, *guarded, span);
   const auto body = lines_of(loop.body);
   if (!body || !independent_iterations(loop, prover_)) return false;
-  prover_.enter_loop(loop.var, loop.begin, loop.extent);
+  enter(loop);
   const bool taken =
       (body->size() == 1 || all_in_lanes(*body)) &&
       std::all_of(body->begin(), body->end(), [&](const Stmt& line) {
@@ -133,7 +133,7 @@ bool VectorEmitter::masked_loop(const For& loop, const IfStmt& guarded, Span spa
   if (!target_.masked_memory || !body || !is_prefix(guarded.condition, loop) || !all_in_lanes(*body) ||
       !independent_iterations(loop, prover_))
     return false;
-  prover_.enter_loop(loop.var, loop.begin, loop.extent);
+  enter(loop);
   const auto value_of = [](const Stmt& line) {
     const auto* store = line.as<Store>();
     return store ? store->value : line.as<DefineScalar>()->value;

@@ -1,5 +1,6 @@
 // What scalar variables and buffers are in the code at a point.
 #include "jit/kernel/codegen_scalar.h"
+#include "loops/lasting.h"
 
 namespace relish::jit {
 
@@ -10,6 +11,12 @@ void ScalarEmitter::define(const ScalarVar& var, ScalarSlot slot) {
 void ScalarEmitter::define(const Buffer& buffer, BufferSlot slot) {
   if (frame_.buffers.insert_or_assign(buffer.id(), std::move(slot)).second)
     frame_.buffer_order.push_back(buffer);
+}
+
+// The body may change what its begin and its extent were computed of.
+void ScalarEmitter::enter(const For& loop) {
+  const std::vector<Scalar> range = as_begun({loop.begin, loop.extent}, loop.body);
+  prover_.enter_loop(loop.var, range[0], range[1]);
 }
 
 llvm::Value* ScalarEmitter::stride_of(const BufferSlot& slot, std::size_t dimension) {

@@ -50,6 +50,11 @@ void balance(Blocked& blocks, std::int64_t rounds) {
   blocks.chunk = rounds_of(extent, std::clamp<std::int64_t>(rounds, 1, extent));
 }
 
+// Chunks of whole tiles, or one of all elements where these are fewer.
+void round_up_to_tiles(Blocked& blocks, std::int64_t elements) {
+  blocks.chunk = std::min(rounds_of(blocks.chunk, elements) * elements, extent_of(blocks.cut));
+}
+
 // The terms of a sum in parts: of one size, where that is at least half of the most.
 Blocked parts_of(const std::vector<const Axis*>& summed) {
   Blocked parts = blocked(summed, terms_in_part);
@@ -346,10 +351,8 @@ ContractionShapes shapes_of(const Contraction& contraction, const Target& target
     shapes.asks = asks(contraction, shapes);
     return shapes;
   }
-  if (rows.inner == 1 && rows.rounds() > 1 && !shapes.left_in_windows())
-    rows.chunk = rounds_of(rows.chunk, tile.rows) * tile.rows;
-  if (columns.inner == 1 && columns.rounds() > 1 && !windows)
-    columns.chunk = rounds_of(columns.chunk, tile.columns()) * tile.columns();
+  if (rows.inner == 1 && rows.rounds() > 1 && !shapes.left_in_windows()) round_up_to_tiles(rows, tile.rows);
+  if (columns.inner == 1 && columns.rounds() > 1 && !windows) round_up_to_tiles(columns, tile.columns());
   shapes.stores_tiles = stored();
   shapes.left_direct = !shapes.left_in_windows() && reads_left_directly(contraction, shapes, bytes);
   const bool cut = cut_columns(contraction, shapes);

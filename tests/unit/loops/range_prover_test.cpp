@@ -159,3 +159,29 @@ TEST_CASE("range prover: what was shown counts where it was shown alone") {
   prover.bind(place, nine);
   CHECK_FALSE(prover.in_range(at, eight));
 }
+
+TEST_CASE("range prover: what is known under a condition or in a loop is not known behind it") {
+  const PrimFuncPtr function =
+      prim_func("        for j in range(n): B[T.min((n - 1) // 2, 5), 0] = T.float32(0)\n");
+  const Store& store = *all_of<Store>(*function).at(0);
+  const For& loop = *all_of<For>(*function).at(0);
+  const Scalar n = store.buffer.shape()[0], least = store.indices[0];
+  RangeProver prover;
+  assume_sizes(*function, prover);
+  const Scalar quotient = least.as<Binary>()->a, one = int_literal(DType::Int64, 1);
+  prover.enter_loop(ScalarVar("o", DType::Int64), int_literal(DType::Int64, 0), int_literal(DType::Int64, 3));
+  SECTION("a loop") {
+    prover.enter_loop(loop.var, loop.begin, loop.extent);
+    CHECK(prover.nonnegative(quotient));  // it runs, so n is at least 1
+    prover.leave_loop();
+  }
+  SECTION("conditions") {
+    const std::size_t before = prover.assume(n >= one);
+    CHECK(prover.nonnegative(quotient));
+    const std::size_t inner = prover.assume(compare(CompareOp::Ne, n, one));  // says nothing of ranges
+    prover.forget(inner);
+    CHECK(prover.nonnegative(quotient));
+    prover.forget(before);
+  }
+  CHECK_FALSE(prover.nonnegative(quotient));
+}

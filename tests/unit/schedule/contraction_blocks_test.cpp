@@ -224,3 +224,19 @@ TEST_CASE("blocks: an image with channels last, in steps, and blocks that have n
       "C[n, y, x, o] = C[n, y, x, o] + A[n, y * 2 + p, x * 2 + q, c] * B[p, q, c, o]");
   for (const Target& target : {large_caches, small_tiles}) CHECK(has_block(schedule(*last, target), "tile"));
 }
+
+TEST_CASE("blocks: in a cache so small that a block has fewer columns than a vector") {
+  constexpr Target tiny{.vector_bytes = 64,
+                        .vector_registers = 32,
+                        .private_cache_bytes = 1 << 13,
+                        .least_products = 0,
+                        .least_moved = 0};
+  const ModulePtr module = product_of(9, 300, 9);
+  const std::vector<Value> args{small_numbers(DType::Float32, {9, 300}, 7),
+                                small_numbers(DType::Float32, {300, 9}, 5)};
+  const auto after = std::make_shared<const Module>(schedule(*module, tiny));
+  CHECK(has_block(*after, "tile"));
+  const auto interpreter = make_interpreter();
+  CHECK(
+      identical(interpreter->call(module, "f", args).tensor(), interpreter->call(after, "f", args).tensor()));
+}
