@@ -287,11 +287,15 @@ bool RangeProver::in_range(const Scalar& index, const Scalar& extent) {
 }
 
 bool RangeProver::shown_in_range(const Scalar& index, const Scalar& extent) {
-  // What is read again behind the last element has that as the one side.
-  if (const auto* least = index.as<Binary>(); least && least->op == BinaryOp::Min) {
-    const Polynomial last = polynomial(extent) - Polynomial(1), a = polynomial(least->a),
-                     b = polynomial(least->b);
-    return nonnegative(a) && nonnegative(b) && (nonnegative(last - a) || nonnegative(last - b));
+  // What is read again behind the last element, or before the first one, has that as the one side.
+  const auto* limited = index.as<Binary>();
+  if (limited && (limited->op == BinaryOp::Min || limited->op == BinaryOp::Max)) {
+    const Polynomial last = polynomial(extent) - Polynomial(1), a = polynomial(limited->a),
+                     b = polynomial(limited->b);
+    const bool first_a = nonnegative(a), first_b = nonnegative(b), last_a = nonnegative(last - a),
+               last_b = nonnegative(last - b);
+    return limited->op == BinaryOp::Min ? first_a && first_b && (last_a || last_b)
+                                        : (first_a || first_b) && last_a && last_b;
   }
   const Polynomial at = polynomial(index);
   return nonnegative(at) && nonnegative(polynomial(extent) - Polynomial(1) - at);
