@@ -187,9 +187,13 @@ TEST_CASE("llvm: a parallel loop is one chunk where its vectors do little, thoug
   };
   CHECK(chunk("1", "300") == "True False\n");
   CHECK(chunk("1", "1200") == "False True\n");
-  // How many rounds there are is known inside of the loop: at most 4, else as many as are guessed.
+  // How many rounds there are is known inside of the loop: as many as in its first iteration counts, and as
+  // many as are guessed where that could fail.
   CHECK(chunk("T.min(4, 8 - i)", "100") == "True False\n");
-  CHECK(chunk("T.max(4, 8 - i)", "100") == "False True\n");
+  CHECK(chunk("T.max(4, 8 - i)", "100") == "True False\n");
+  CHECK(chunk("T.max(4, 16 - i)", "100") == "False True\n");
+  CHECK(chunk("T.max(4, 8 // (i + 1))", "100") == "False True\n");
+  CHECK(chunk("T.min(4, 8 // (i + 1))", "100") == "True False\n");
 }
 
 TEST_CASE("compare_tiers: True where they agree, else False and the place") {
