@@ -382,6 +382,7 @@ std::optional<FewRows> few_rows_of(const Contraction& contraction, const Contrac
   few.shapes.columns.chunk = std::min(columns.chunk, in_tile * rounds_of(tiles, most_column_blocks));
   few.shapes.columns_first = few.shapes.left_direct = true;
   few.shapes.left_once = few.shapes.right_once = false;
+  few.shapes.left_ahead = few.shapes.right_ahead = {};  // of panels that these shapes have not
   const Scalar& rows = shapes.rows.cut->loop->extent;
   few.holds = rows < int_literal(rows.dtype(), few.shapes.rows.chunk + 1);
   return few;
