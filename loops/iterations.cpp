@@ -42,6 +42,15 @@ bool stays_below(const Polynomial& offset, std::int64_t size, const Extents& ext
   return offset.valid() && most < size;
 }
 
+// Whether blocks of so many elements, one for each iteration, have places of their own: numbers that wrap
+// around come back to those before.
+bool blocks_apart(const For& loop, std::int64_t size, DType index) {
+  std::int64_t end = 0;
+  const auto count = most_iterations(loop.extent);
+  return !count || (!__builtin_mul_overflow(*count, size, &end) &&
+                    (size_of(index) == 8 || end <= std::int64_t{1} << (8 * size_of(index))));
+}
+
 }  // namespace
 
 std::optional<std::int64_t> most_iterations(const Scalar& extent) {
@@ -69,8 +78,10 @@ bool independent_iterations(const For& loop, RangeProver& prover) {
   const auto in_blocks = [&](const Buffer& buffer, std::size_t d, std::int64_t size) {
     return size > 1 && std::all_of(body.accesses.begin(), body.accesses.end(), [&](const Access& access) {
              if (!(*access.buffer == buffer)) return true;
-             const auto split = prover.polynomial((*access.indices)[d]).split(loop.var.id());
-             return split && split->quotient.constant() == size && stays_below(split->rest, size, extents);
+             const Scalar& index = (*access.indices)[d];
+             const auto split = prover.polynomial(index).split(loop.var.id());
+             return split && split->quotient.constant() == size && stays_below(split->rest, size, extents) &&
+                    blocks_apart(loop, size, index.dtype());
            });
   };
   for (const Access& store : body.accesses) {

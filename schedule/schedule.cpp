@@ -4,6 +4,7 @@
 
 #include "ir/rewriting/rewrite.h"
 #include "ir/verify/verify.h"
+#include "loops/explicit_wraps.h"
 #include "loops/iterations.h"
 #include "loops/primitives.h"
 #include "loops/range_prover.h"
@@ -133,8 +134,9 @@ class Scheduler {
 
 }  // namespace
 
-PrimFuncPtr schedule(const PrimFuncPtr& written, const Target& target) {
-  if (!written->body.defined()) return written;
+PrimFuncPtr schedule(const PrimFuncPtr& given, const Target& target) {
+  if (!given->body.defined()) return given;
+  const PrimFuncPtr written = with_explicit_wraps(given);
   Accumulators accumulators;
   const PrimFuncPtr function =
       with_followers(with_joined_inits(with_spread_sums(written), target), target, accumulators);

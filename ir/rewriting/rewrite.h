@@ -38,6 +38,8 @@ void for_each_scalar(const Stmt& stmt, const std::function<void(const Scalar&)>&
 void for_each_scalar(const Scalar& scalar, const std::function<void(const Scalar&)>& visit);
 void for_each_stmt(const Stmt& stmt, const std::function<void(const Stmt&)>& visit);
 
+// The node with `map` of each of its operands in their place.
+Scalar map_operands(const Scalar& scalar, const std::function<Scalar(const Scalar&)>& map);
 // Post-order rewriting of scalars and statements: a handler returns a replacement or nothing for "unchanged".
 Scalar rewrite(const Scalar& scalar, const std::function<std::optional<Scalar>(const Scalar&)>& handler);
 Stmt rewrite(const Stmt& stmt, const std::function<std::optional<Scalar>(const Scalar&)>& scalar_handler,

@@ -28,16 +28,15 @@ bool rewrite_list(std::vector<T>& list, F&& rewrite) {
 using ScalarHandler = std::function<std::optional<Scalar>(const Scalar&)>;
 using StmtHandler = std::function<std::optional<Stmt>(const Stmt&)>;
 
-// Children first. A replacement of another dtype goes through the constructors, which convert and check
-// again.
-class ScalarRewriter {
+// A node with what `Child` makes of its operands. An operand of another dtype goes through the constructors,
+// which convert and check again.
+template <class Child>
+class OperandMapper {
  public:
-  explicit ScalarRewriter(const ScalarHandler& handler) : handler_(handler) {}
+  explicit OperandMapper(const Child& child) : child_(child) {}
 
   Scalar operator()(const Scalar& scalar) const {
-    Scalar rebuilt = std::visit([&](const auto& kind) { return children(scalar, kind); }, scalar->kind);
-    if (std::optional<Scalar> replaced = handler_(rebuilt)) return *std::move(replaced);
-    return rebuilt;
+    return std::visit([&](const auto& kind) { return children(scalar, kind); }, scalar->kind);
   }
 
  private:
@@ -57,53 +56,68 @@ class ScalarRewriter {
                 [&](const Scalar& a, const Scalar& b) { return logical(node.op, a, b, scalar.span()); });
   }
   Scalar children(const Scalar& scalar, const Not& node) const {
-    Scalar a = (*this)(node.a);
+    Scalar a = child_(node.a);
     return a.same_as(node.a) ? scalar : logical_not(std::move(a), scalar.span());
   }
   Scalar children(const Scalar& scalar, const Select& node) const {
-    Scalar condition = (*this)(node.condition), a = (*this)(node.a), b = (*this)(node.b);
+    Scalar condition = child_(node.condition), a = child_(node.a), b = child_(node.b);
     if (condition.same_as(node.condition) && a.same_as(node.a) && b.same_as(node.b)) return scalar;
     return node.lazy ? if_then_else(condition, a, b, scalar.span()) : select(condition, a, b, scalar.span());
   }
   Scalar children(const Scalar& scalar, const Cast& node) const {
-    Scalar a = (*this)(node.a);
+    Scalar a = child_(node.a);
     return a.same_as(node.a) ? scalar : cast(scalar.dtype(), std::move(a), scalar.span());
   }
   Scalar children(const Scalar& scalar, const Reinterpret& node) const {
-    Scalar a = (*this)(node.a);
+    Scalar a = child_(node.a);
     return a.same_as(node.a) ? scalar : reinterpret(scalar.dtype(), std::move(a), scalar.span());
   }
   Scalar children(const Scalar& scalar, const Let& node) const {
-    Scalar value = (*this)(node.value), body = (*this)(node.body);
+    Scalar value = child_(node.value), body = child_(node.body);
     if (value.same_as(node.value) && body.same_as(node.body)) return scalar;
     return let(node.var, std::move(value), std::move(body), scalar.span());
   }
   Scalar children(const Scalar& scalar, const Load& node) const {
     std::vector<Scalar> indices = node.indices;
-    bool changed = rewrite_list(indices, *this);
+    bool changed = rewrite_list(indices, child_);
     return changed ? with_kind(scalar, Load{node.buffer, std::move(indices)}) : scalar;
   }
   Scalar children(const Scalar& scalar, const IntrinsicCall& node) const {
     std::vector<Scalar> args = node.args;
-    return rewrite_list(args, *this) ? intrinsic(node.intrinsic, std::move(args), scalar.span()) : scalar;
+    return rewrite_list(args, child_) ? intrinsic(node.intrinsic, std::move(args), scalar.span()) : scalar;
   }
 
   Scalar children(const Scalar& scalar, const TextLiteral&) const { return scalar; }
   Scalar children(const Scalar& scalar, const DataOf&) const { return scalar; }
   Scalar children(const Scalar& scalar, const ForeignCall& node) const {
     ForeignCall copy = node;
-    return rewrite_list(copy.args, *this) ? with_kind(scalar, std::move(copy)) : scalar;
+    return rewrite_list(copy.args, child_) ? with_kind(scalar, std::move(copy)) : scalar;
   }
 
   template <class K, class Make>
   Scalar pair(const Scalar& scalar, const K& node, Make&& make) const {
-    Scalar a = (*this)(node.a), b = (*this)(node.b);
+    Scalar a = child_(node.a), b = child_(node.b);
     if (a.same_as(node.a) && b.same_as(node.b)) return scalar;
     bool same_dtypes = a.dtype() == node.a.dtype() && b.dtype() == node.b.dtype();
     return same_dtypes ? with_kind(scalar, K{node.op, std::move(a), std::move(b)})
                        : make(std::move(a), std::move(b));
   }
 
+  const Child& child_;
+};
+
+// Children first.
+class ScalarRewriter {
+ public:
+  explicit ScalarRewriter(const ScalarHandler& handler) : handler_(handler) {}
+
+  Scalar operator()(const Scalar& scalar) const {
+    Scalar rebuilt = OperandMapper(*this)(scalar);
+    if (std::optional<Scalar> replaced = handler_(rebuilt)) return *std::move(replaced);
+    return rebuilt;
+  }
+
+ private:
   const ScalarHandler& handler_;
 };
 
@@ -327,6 +341,10 @@ struct SubstitutionPolicy {
 };
 
 }  // namespace
+
+Scalar map_operands(const Scalar& scalar, const std::function<Scalar(const Scalar&)>& map) {
+  return OperandMapper(map)(scalar);
+}
 
 Scalar rewrite(const Scalar& scalar, const ScalarHandler& handler) { return ScalarRewriter(handler)(scalar); }
 

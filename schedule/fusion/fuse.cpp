@@ -8,6 +8,7 @@
 #include "ir/rewriting/rewrite.h"
 #include "ir/rewriting/scalar_arguments.h"
 #include "ir/verify/verify.h"
+#include "loops/explicit_wraps.h"
 #include "schedule/fusion/groups.h"
 #include "schedule/fusion/shared_sums.h"
 #include "schedule/fusion/taken_results.h"
@@ -212,7 +213,7 @@ PrimFuncPtr fuse(const PrimFuncPtr& function) {
 }
 
 Module fuse(const Module& module, FusionNotes* notes) {
-  Module result = ModuleFuser(with_shared_sums(with_taken_results(module)), notes).run();
+  Module result = ModuleFuser(with_shared_sums(with_taken_results(with_explicit_wraps(module))), notes).run();
   verify_after(result, "fuse");
   return result;
 }

@@ -78,6 +78,7 @@ class LoopGenerator {
  private:
   DType dtype();
   std::vector<Scalar> shape();
+  Scalar far_product(DType dtype);
   Scalar leaf(DType dtype);
   Scalar literal_of(DType dtype);
   Scalar real(DType dtype, int depth);

@@ -43,9 +43,12 @@ Scalar LoopGenerator::index_below(const Scalar& extent) {
   if (!in_index_ && random_.chance(0.4)) {
     cover("computed index");
     in_index_ = true;
-    const Scalar value = integer(extent.dtype(), 1);
+    const Scalar value = random_.chance(0.2) ? far_product(extent.dtype()) : integer(extent.dtype(), 1);
     in_index_ = false;
-    return binary(BinaryOp::FloorMod, value, extent);
+    if (random_.chance(0.6)) return binary(BinaryOp::FloorMod, value, extent);
+    cover("clamped index");
+    const Scalar last = extent - int_literal(extent.dtype(), 1);
+    return binary(BinaryOp::Max, binary(BinaryOp::Min, value, last), int_literal(extent.dtype(), 0));
   }
   if (indices.empty()) return int_literal(extent.dtype(), 0);
   return binary(BinaryOp::FloorMod, random_.pick(indices).value, extent);
@@ -55,6 +58,14 @@ std::vector<Scalar> LoopGenerator::indices_of(const Buffer& buffer) {
   std::vector<Scalar> result;
   for (const Scalar& dim : buffer.shape()) result.push_back(index_below(dim));
   return result;
+}
+
+// A product that soon leaves its dtype.
+Scalar LoopGenerator::far_product(DType dtype) {
+  cover("far product");
+  const Scalar index = indices.empty() ? int_literal(dtype, 3) : cast(dtype, random_.pick(indices).value);
+  const int bits = 8 * size_of(dtype);
+  return index * int_literal(dtype, std::int64_t{1} << (bits - random_.between(2, 4)));
 }
 
 Scalar LoopGenerator::leaf(DType dtype) {
@@ -84,7 +95,8 @@ Scalar LoopGenerator::condition(int depth) {
                         : options_.differentiable               ? DType::Int64
                                                                 : home_;
     const CompareOp op = random_.pick(ops);
-    const Scalar a = leaf(dtype), b = scalar(dtype, depth - 1);
+    const bool far = is_signed_int(dtype) && !options_.differentiable && random_.chance(0.1);
+    const Scalar a = far ? far_product(dtype) : leaf(dtype), b = scalar(dtype, depth - 1);
     return compare(op, a, b);
   }
   if (random_.chance(0.25)) {

@@ -113,6 +113,11 @@ TEST_CASE("iterations: which loops may run at once") {
       independent("        for i in range(2):\n            for j in range(5): C[i * 4 + j] = A[0, j]\n"));
   CHECK_FALSE(
       independent("        for i in range(2):\n            for j in range(4): C[i * 4 + j] = C[j]\n"));
+  // Blocks that come around again in 32 bits.
+  CHECK(independent(
+      "        for i in range(4096):\n            for j in range(4): C[i * 1048576 + j] = A[0, j]\n"));
+  CHECK_FALSE(independent(
+      "        for i in range(4097):\n            for j in range(4): C[i * 1048576 + j] = A[0, j]\n"));
 }
 
 TEST_CASE("work: literal extents multiply, others are not known") {
