@@ -3,8 +3,9 @@
 //   for every axis around, block of rows, block of columns:
 //     for every part of at most 256 summed terms:
 //       copy the part of `right` into a panel (summed, column), that of `left` into one (row, summed)
-//       for every tile of rows x columns: sum the products in registers, join them to the block's sums
-//     store the block's sums to the result
+//       for every tile of rows x columns: sum the products in registers; the first part sets the block's
+//         sums, later ones are joined to them, and the last one goes to the result where tiles are whole
+//     where it does not, store the block's sums to the result
 //
 // Where several blocks of columns use the same rows, all parts of `left` are copied once, before the blocks;
 // likewise those of `right` where several blocks of rows use the same columns.
@@ -77,10 +78,11 @@ class ContractionWriter : private ContractionScope {
     std::vector<Stmt> block;
     if (shapes.in_windows()) block.push_back(cleared_panel(*this, windows_.buffer()));
     if (left_windows_.has_padding()) block.push_back(cleared_panel(*this, left_windows_.buffer()));
-    if (joins_) block.push_back(cleared_sums(*this, sums_));
+    if (joins_ && !begins_sums()) block.push_back(cleared_sums(*this, sums_));
     block.push_back(body);
     if (contraction.guard.defined()) block.push_back(mended(*this, sums_, cleared_sums(*this, sums_)));
-    if (!shapes.stores_tiles && !shapes.asks) block.push_back(relish::stored(*this, sums_));
+    if (!shapes.stores_tiles && !shapes.asks && !shapes.finishes_tiles)
+      block.push_back(relish::stored(*this, sums_));
     BlockStmt whole;
     whole.name = "contraction";
     if (!shapes.left_direct && !shapes.left_once)
@@ -254,13 +256,31 @@ class ContractionWriter : private ContractionScope {
               Store{tile, {row.in_tile, column}, load(tile, {row.in_tile, column}) + left * right}, span());
         });
     body.push_back(in_loops(sum.loops, products));
-    body.push_back(each_of_tile(rows, shapes.stored_lanes(), [&](const TileRow& row, const Scalar& column) {
-      const std::vector<Scalar> at{row.in_block, in_columns(column)};
-      const Scalar sum = load(tile, {row.in_tile, column});
-      if (shapes.stores_tiles) return stored_at(*this, at[0], at[1], sum);
-      if (shapes.asks && !joins_) return make_stmt(Store{sums_, {row.in_tile, column}, sum}, span());
-      return make_stmt(Store{sums_, at, joins_ ? load(sums_, at) + sum : sum}, span());
-    }));
+    enum class To { Tile, Sums, JoinedSums, Result, JoinedResult };
+    const auto summed = [&](To to) {
+      const bool result = to == To::Result || to == To::JoinedResult;
+      const std::int64_t lanes = result ? shapes.stored_lanes() : shapes.tile.lanes;
+      return each_of_tile(rows, lanes, [&](const TileRow& row, const Scalar& column) {
+        const std::vector<Scalar> at{row.in_block, in_columns(column)};
+        const Scalar part = load(tile, {row.in_tile, column});
+        const bool joined = to == To::JoinedSums || to == To::JoinedResult;
+        const Scalar sum = joined ? load(sums_, at) + part : part;
+        if (result) return stored_at(*this, at[0], at[1], sum);
+        return make_stmt(Store{sums_, to == To::Tile ? std::vector<Scalar>{row.in_tile, column} : at, sum},
+                         span());
+      });
+    };
+    if (!joins_) {
+      body.push_back(summed(shapes.stores_tiles ? To::Result : shapes.asks ? To::Tile : To::Sums));
+    } else if (!begins_sums()) {
+      body.push_back(summed(To::JoinedSums));
+    } else {
+      const Stmt later = !shapes.finishes_tiles ? summed(To::JoinedSums)
+                         : shapes.summed.parts() == 2
+                             ? summed(To::JoinedResult)
+                             : in_last_part(summed(To::JoinedResult), summed(To::JoinedSums));
+      body.push_back(make_stmt(IfStmt{equal(part(), number(0)), summed(To::Sums), later}, span()));
+    }
     BlockStmt block;
     block.name = "tile";
     block.allocations = {tile};
@@ -273,11 +293,15 @@ class ContractionWriter : private ContractionScope {
     return in_loops(tiles, std::move(whole));
   }
 
-  // The statement where the sums of a tile become complete.
-  Stmt in_last_part(const Stmt& stmt) const {
+  // Whether the first part sets the sums of a block, to which later ones are joined. Where only the run knows
+  // how many parts there are, there may be none.
+  bool begins_sums() const { return joins_ && shapes.summed.has_known_parts(); }
+
+  // The statement where the sums of a tile become complete, and another one before that.
+  Stmt in_last_part(const Stmt& stmt, const Stmt& before = {}) const {
     if (!joins_) return stmt;
     const Scalar last = equal(part(), number(shapes.summed.parts() - 1));
-    return make_stmt(IfStmt{last, stmt, {}}, span());
+    return make_stmt(IfStmt{last, stmt, before}, span());
   }
 
   // The tile, then the store of its sums, from a buffer of its own when it is one part of terms.

@@ -86,9 +86,9 @@ std::int64_t most_rows_of_block(const Contraction& contraction, std::int64_t mos
   return open && fits ? open_rows_of_block : most * 3 / 4;
 }
 
-// Whether a sum has one part, and the blocks' sums can be the result itself where tiles are whole.
-bool stores_tiles(const Contraction& contraction, const Blocked& summed) {
-  if (!contraction.by_vectors || !summed.whole() || contraction.guard.defined()) return false;
+// Whether complete sums of a tile can be stored to the result itself where tiles are whole.
+bool may_store_tiles(const Contraction& contraction) {
+  if (!contraction.by_vectors || contraction.guard.defined()) return false;
   const Scalar& last = contraction.nest->store->indices[contraction.last];
   return contraction.columns.size() == 1 && last.as_var() == std::optional(contraction.columns.back()->var) &&
          (!contraction.init || contraction.init->value.as<FloatLiteral>());
@@ -101,10 +101,15 @@ bool asks(const Contraction& contraction, const ContractionShapes& shapes) {
       shapes.left_in_windows() || contraction.rows.size() != 1 || contraction.columns.size() != 1)
     return false;
   const Scalar& last = contraction.nest->store->indices[contraction.last];
-  return shapes.summed.known() &&
-         std::all_of(shapes.summed.around.begin(), shapes.summed.around.end(), is_known) &&
-         last.as_var() == std::optional(contraction.columns.back()->var) &&
+  return shapes.summed.has_known_parts() && last.as_var() == std::optional(contraction.columns.back()->var) &&
          (!contraction.init || contraction.init->value.as<FloatLiteral>());
+}
+
+// Whether the last of several parts of a tile's terms goes to the result with the sums before it.
+bool finishes_tiles(const Contraction& contraction, const ContractionShapes& shapes) {
+  return may_store_tiles(contraction) && !shapes.asks && !shapes.summed.whole() &&
+         shapes.summed.has_known_parts() && shapes.rows.in_whole_tiles(shapes.tile.rows) &&
+         shapes.columns.in_whole_tiles(shapes.tile.columns());
 }
 
 // How many rows of tiles read the right factor where it is; any number when it is as small as that.
@@ -313,7 +318,7 @@ ContractionShapes shapes_of(const Contraction& contraction, const Target& target
   const std::int64_t rounds = rows.rounds();
   balance(rows, rounds > 1 && rounds < 8 ? rounds + rounds % 2 : rounds);
   balance(columns, columns.rounds());
-  const bool stores = stores_tiles(contraction, shapes.summed);
+  const bool stores = may_store_tiles(contraction) && shapes.summed.whole();
   const bool by_tiles = stores || (contraction.reads_elements && shapes.summed.whole());
   const bool may_be_whole = by_tiles && rows.known() && columns.known() && rows.inside.empty();
   const TileTask task{rows.known() ? rows.size() : std::min(rows.size(), guessed_rows),
@@ -349,6 +354,7 @@ ContractionShapes shapes_of(const Contraction& contraction, const Target& target
   if (shapes.direct) {
     shapes.left_direct = reads_left_directly(contraction, shapes, bytes);
     shapes.asks = asks(contraction, shapes);
+    shapes.finishes_tiles = finishes_tiles(contraction, shapes);
     return shapes;
   }
   if (rows.inner == 1 && rows.rounds() > 1 && !shapes.left_in_windows()) round_up_to_tiles(rows, tile.rows);
@@ -361,6 +367,7 @@ ContractionShapes shapes_of(const Contraction& contraction, const Target& target
   if (cut && !shapes.left_direct && !shapes.left_once) columns.chunk = extent_of(columns.cut);
   shapes.right_once = !windows && fits_at_once(columns, rows, shapes.summed, tile.columns());
   shapes.asks = asks(contraction, shapes);
+  shapes.finishes_tiles = finishes_tiles(contraction, shapes);
   return shapes;
 }
 

@@ -35,6 +35,10 @@ struct Blocked {
   std::int64_t parts() const;
   bool known() const { return cut->loop->extent.as_int().has_value(); }
   bool whole() const { return around.empty() && rounds() == 1; }
+  bool has_known_parts() const {
+    return known() && std::all_of(around.begin(), around.end(),
+                                  [](const Axis* axis) { return axis->loop->extent.as_int().has_value(); });
+  }
 };
 
 // How a panel holds the elements (rows or columns) of a block.
@@ -60,7 +64,9 @@ struct ContractionShapes {
   bool left_direct = false;   // the same of the left factor
   bool left_once = false;     // one panel holds all of the left factor
   bool stores_tiles = false;  // a tile is stored to the result, without sums of a block
-  bool right_once = false;    // one panel holds all of the right factor
+  // The last part of the terms of a tile is joined to its sums on the way to the result.
+  bool finishes_tiles = false;
+  bool right_once = false;  // one panel holds all of the right factor
   // Blocks of columns are around those of rows: the threads take columns, of which each copies its own.
   bool columns_first = false;
   Ahead right_ahead, left_ahead;
@@ -76,7 +82,7 @@ struct ContractionShapes {
 
   // So many lanes of a vector are stored to the result: all, or all columns.
   std::int64_t stored_lanes() const {
-    return stores_tiles ? std::min(tile.lanes, columns.size()) : tile.lanes;
+    return stores_tiles || finishes_tiles ? std::min(tile.lanes, columns.size()) : tile.lanes;
   }
   bool in_windows() const { return right == PanelOrder::ByWindow; }
   bool left_in_windows() const { return left == PanelOrder::ByWindow; }

@@ -71,6 +71,34 @@ TEST_CASE("blocks: fewer columns than a vector has are stored from registers") {
       odd, {small_numbers(DType::Float32, {17, 20}, 7), small_numbers(DType::Float32, {20, 10}, 5)}, "tile");
 }
 
+TEST_CASE("blocks: the first part of a sum sets it, the last one goes to the result") {
+  const auto args = [](std::int64_t n, std::int64_t k, std::int64_t m) {
+    return std::vector<Value>{small_numbers(DType::Float32, {n, k}, 7),
+                              small_numbers(DType::Float32, {k, m}, 5)};
+  };
+  const auto text_of = [&](std::int64_t n, std::int64_t k, std::int64_t m) {
+    return print(schedule(*product_of(n, k, m), large_caches));
+  };
+  const auto has = [](const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  };
+  // Three parts; of two, the second is the last.
+  const std::string three = text_of(16, 600, 64), two = text_of(16, 400, 64);
+  CHECK(has(three, "if l_0 == 0:"));
+  CHECK(has(three, "elif l_0 == 2:"));
+  CHECK(has(two, "if l_0 == 0:"));
+  CHECK_FALSE(has(two, "elif"));
+  for (const std::string& text : {three, two}) {
+    CHECK_FALSE(has(text, "sums[row, column] = T.float32(0.0)"));
+    CHECK_FALSE(has(text, "= sums[i, j]"));
+  }
+  check_schedules(product_of(16, 600, 64), args(16, 600, 64), "tile");
+  check_schedules(product_of(16, 400, 64), args(16, 400, 64), "tile");
+  // Rows that are no whole tiles are stored behind all parts.
+  CHECK(has(text_of(17, 600, 64), "= sums[i, j]"));
+  check_schedules(product_of(17, 600, 60), args(17, 600, 60), "tile");
+}
+
 namespace {
 
 // The parallel loops and the panels, in the order of the text, each panel with its shape: "j_0 B_panel 20
