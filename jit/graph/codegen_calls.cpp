@@ -17,6 +17,42 @@ struct CallEmitter::Operands {
 
 void CallEmitter::kernel(const step::CallKernel& call, Span span,
                          const std::function<void(const StepList&)>& fault) {
+  if (copies_rows_ahead(call, places_.described()) && places_.described(call.args[2]).slot)
+    return unless_rows_are_there(call, [&] { plain_kernel(call, span, fault); });
+  plain_kernel(call, span, fault);
+}
+
+void CallEmitter::unless_rows_are_there(const step::CallKernel& call, const std::function<void()>& copy) {
+  llvm::IRBuilder<>& builder = code_.builder;
+  const PlaceEmitter::Held &rows = places_[call.args[1]], &result = places_[call.args[2]];
+  llvm::Value* own = result.address;
+  llvm::Value* there = builder.CreateCall(
+      code_.runtime.get("rt_rows_take", code_.ptr, {code_.ptr, code_.ptr, code_.ptr, code_.i64}),
+      {code_.context, places_[call.args[0]].address, rows.address, rows.values.front()});
+  llvm::BasicBlock *begin = builder.GetInsertBlock(), *missing = code_.block("rows"), *next = code_.block("");
+  builder.CreateCondBr(builder.CreateIsNull(there), missing, next);
+  builder.SetInsertPoint(missing);
+  sizes_.apart(copy);
+  llvm::BasicBlock* copied = builder.GetInsertBlock();
+  builder.CreateBr(next);
+  builder.SetInsertPoint(next);
+  llvm::PHINode* at = builder.CreatePHI(code_.ptr, 2);
+  at->addIncoming(there, begin);
+  at->addIncoming(own, copied);
+  places_.move(call.args[2], at);
+  rows_taken_.push_back(at);
+}
+
+void CallEmitter::give_rows_back() {
+  for (llvm::Value* each : rows_taken_)
+    code_.builder.CreateCall(
+        code_.runtime.get("rt_rows_give_back", code_.builder.getVoidTy(), {code_.ptr, code_.ptr}),
+        {code_.context, each});
+  rows_taken_.clear();
+}
+
+void CallEmitter::plain_kernel(const step::CallKernel& call, Span span,
+                               const std::function<void(const StepList&)>& fault) {
   llvm::IRBuilder<>& builder = code_.builder;
   llvm::Function* callee = program_.kernel(*call.callee);
   Operands made{{code_.context}, {}};
@@ -115,12 +151,14 @@ void CallEmitter::rows_ahead(const step::RowsAhead& ahead) {
     return elements;
   };
   std::vector<llvm::Value*> sources;  // as fields of RowSource
-  for (const PlaceId source : ahead.sources) {
+  for (std::size_t i = 0; i < ahead.sources.size(); ++i) {
+    const PlaceId source = ahead.sources[i];
     sources.push_back(builder.CreatePtrToInt(places_[source].address, code_.i64));
     sources.push_back(places_[source].values.front());
     sources.push_back(
         builder.CreateMul(elements_of_row(source),
                           code_.int64(static_cast<std::int64_t>(size_of(places_.described(source).dtype)))));
+    sources.push_back(code_.int64(ahead.copied[i] ? 1 : 0));
   }
   builder.CreateCall(
       code_.runtime.get("rt_rows_ahead", builder.getVoidTy(),

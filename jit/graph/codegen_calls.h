@@ -17,11 +17,18 @@ class CallEmitter {
   // `fault` emits the steps that come before the fault is told.
   void kernel(const step::CallKernel& call, Span span, const std::function<void(const StepList&)>& fault);
   void rows_ahead(const step::RowsAhead& ahead);
+  // The copies of rows that stood there before they were asked for, where the function needs none of its
+  // memory any more.
+  void give_rows_back();
   void function(const step::CallFunction& call);
   // The same; the result stays in the slots `out`.
   void function_into(const step::CallFunction& call, llvm::Value* out);
 
  private:
+  void plain_kernel(const step::CallKernel& call, Span span,
+                    const std::function<void(const StepList&)>& fault);
+  // The kernel, unless the round before has copied its rows: the result is where that copy is.
+  void unless_rows_are_there(const step::CallKernel& call, const std::function<void()>& copy);
   // The operands of a kernel while they are gathered.
   struct Operands;
   void pass_scalar(Operands& made, const ScalarVar& var, PlaceId place);
@@ -33,6 +40,7 @@ class CallEmitter {
   SizeEmitter& sizes_;
   PlaceEmitter& places_;
   HostEmitter& hosts_;
+  std::vector<llvm::Value*> rows_taken_;
 };
 
 }  // namespace relish::jit

@@ -21,8 +21,10 @@ class PlaceEmitter {
   };
   const Held& operator[](PlaceId place) const { return held_[place]; }
   const Place& described(PlaceId place) const { return places_[place]; }
+  const std::vector<Place>& described() const { return places_; }
   llvm::Value* scalar(PlaceId place) const { return held_[place].values.at(0); }
   void hold(PlaceId place, std::vector<llvm::Value*> values) { held_[place].values = std::move(values); }
+  void move(PlaceId place, llvm::Value* address) { held_[place].address = address; }
   // Where a tensor of rank 0 with a bool is, that bool.
   llvm::Value* truth_in(PlaceId place);
 

@@ -67,7 +67,10 @@ void StepEmitter::step(const Step& given) {
                  [&](const step::ComputeShape& n) { compute_shape(n); },
                  [&](const step::ComputeScalar& n) { places_.hold(n.result, {sizes_.scalar(n.value)}); },
                  [&](const step::TakeArena& n) { places_.take_arena(n, span); },
-                 [&](const step::ReturnArena&) { places_.return_arena(); },
+                 [&](const step::ReturnArena&) {
+                   calls_.give_rows_back();
+                   places_.return_arena();
+                 },
                  [&](const step::Allocate& n) { allocate(n, span); },
                  [&](const step::Copy& n) { places_.copy(n.from, n.to); },
                  [&](const step::Share& n) { places_.share(n.from, n.result, n.to_write); },

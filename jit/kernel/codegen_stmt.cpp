@@ -185,7 +185,7 @@ void KernelEmitter::view(const BufferView& view, Span span) {
 }
 
 // Before the loops of a tile, which find what they read in the caches and hold nothing in registers yet: a
-// piece of what comes after them, where something is known.
+// piece of what comes after them, where something is known, and the copy of one that has come.
 void KernelEmitter::fetch_ahead() {
   auto& context = builder_.getContext();
   llvm::Type *i64 = builder_.getInt64Ty(), *ptr = builder_.getPtrTy();
@@ -196,16 +196,28 @@ void KernelEmitter::fetch_ahead() {
   builder_.SetInsertPoint(some);
   llvm::Value* field = builder_.CreateConstInBoundsGEP1_64(ptr, frame_.ahead, 1);
   llvm::Value* at = builder_.CreateLoad(ptr, field);
-  llvm::Value* piece = builder_.CreateLoad(ptr, at);
+  const auto field_of = [&](std::int64_t piece, std::int64_t which) -> llvm::Value* {
+    constexpr std::int64_t fields = sizeof(PiecesAhead::Piece) / sizeof(void*);
+    return builder_.CreateLoad(ptr, builder_.CreateGEP(ptr, at, int64(piece * fields + which)));
+  };
+  llvm::Value *asked = field_of(0, 0), *from = field_of(-PiecesAhead::until_copied, 0),
+              *to = field_of(-PiecesAhead::until_copied, 1);
+  const auto line_of = [&](llvm::Value* piece, std::int64_t line) {
+    return builder_.CreateConstGEP1_64(builder_.getInt8Ty(), piece,
+                                       static_cast<std::uint64_t>(line * PiecesAhead::line_bytes));
+  };
   constexpr int read = 0, second_cache = 2, of_data = 1;
   for (std::int64_t line = 0; line < PiecesAhead::lines; ++line) {
-    llvm::Value* address = builder_.CreateConstGEP1_64(
-        builder_.getInt8Ty(), piece, static_cast<std::uint64_t>(line * PiecesAhead::line_bytes));
-    builder_.CreateIntrinsic(
-        llvm::Intrinsic::prefetch, {ptr},
-        {address, builder_.getInt32(read), builder_.getInt32(second_cache), builder_.getInt32(of_data)});
+    builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {ptr},
+                             {line_of(asked, line), builder_.getInt32(read), builder_.getInt32(second_cache),
+                              builder_.getInt32(of_data)});
   }
-  builder_.CreateStore(builder_.CreateConstInBoundsGEP1_64(ptr, at, 1), field);
+  auto* whole = llvm::FixedVectorType::get(builder_.getInt8Ty(), PiecesAhead::line_bytes);
+  for (std::int64_t line = 0; line < PiecesAhead::lines; ++line)
+    builder_.CreateAlignedStore(builder_.CreateAlignedLoad(whole, line_of(from, line), llvm::Align(1)),
+                                line_of(to, line), llvm::Align(1));
+  builder_.CreateStore(
+      builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), at, sizeof(PiecesAhead::Piece)), field);
   builder_.CreateStore(builder_.CreateSub(left, int64(1)), frame_.ahead);
   builder_.CreateBr(next);
   builder_.SetInsertPoint(next);
@@ -352,7 +364,10 @@ void KernelEmitter::block(const BlockStmt& block, Span span) {
   const bool in_registers = std::any_of(
       block.allocations.begin(), block.allocations.end(),
       [&](const Buffer& buffer) { return buffer.rank() > 0 && frame_.on_stack.contains(buffer.id()); });
-  if (in_registers && has_loop(block.body)) fetch_ahead();
+  // Tiles that are done in less time than a piece takes to come would wait for it.
+  constexpr std::int64_t least_work = 512;
+  if (in_registers && has_loop(block.body) && constant_work(block.body).value_or(least_work) >= least_work)
+    fetch_ahead();
   for (const BufferView& each : block.views) view(each, span);
   if (block.init.defined()) {
     if (first_reduction) {

@@ -131,6 +131,7 @@ class Printer {
     for (const PlaceId arg : n.args) args.push_back(fmt::format("%{}", arg));
     std::string text = fmt::format("kernel {}({})", n.callee->name, fmt::join(args, ", "));
     if (n.result) text = fmt::format("{} = {}", made(*n.result), text);
+    if (copies_rows_ahead(n, function_.places)) text += " unless its rows are there";
     line(text + fault(n.fault), span);
     if (n.fault) list(n.fault->steps);
   }
@@ -208,7 +209,8 @@ class Printer {
             [&](const step::CallKernel& n) { kernel(n, given.span); },
             [&](const step::RowsAhead& n) {
               std::vector<std::string> sources;
-              for (const PlaceId source : n.sources) sources.push_back(fmt::format("%{}", source));
+              for (std::size_t i = 0; i < n.sources.size(); ++i)
+                sources.push_back(fmt::format("%{}{}", n.sources[i], n.copied[i] ? " (copied)" : ""));
               say(fmt::format("ahead rows of {} by row %{} + 1 of %{}", fmt::join(sources, ", "), n.at,
                               n.table));
             },

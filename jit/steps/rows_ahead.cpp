@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
+#include "ir/operators/op.h"
 #include "ir/rewriting/rewrite.h"
 
 namespace relish::jit {
@@ -64,7 +66,16 @@ bool takes_numbers(const PrimFunc& kernel) {
 
 class Teller {
  public:
-  explicit Teller(FunctionSteps& body) : body_(body) {}
+  Teller(FunctionSteps& body, std::size_t carried) : body_(body) {
+    for (std::size_t i = 0; i < carried; ++i)
+      for_each_leaf(body.params.at(i), [&](const ValueTree& leaf) { carried_.insert(leaf.place); });
+    // What others than kernels see is not copied before they have seen it.
+    for (const Step& each : body.steps)
+      if (!std::holds_alternative<step::CallKernel>(each.kind) &&
+          !std::holds_alternative<step::CheckShape>(each.kind) &&
+          !std::holds_alternative<step::BindSize>(each.kind))
+        for_each_place(each, [&](PlaceId place, bool) { seen_.insert(place); });
+  }
 
   void run(std::size_t entry) {
     for (std::size_t i = entry; i < body_.steps.size(); ++i)
@@ -91,14 +102,14 @@ class Teller {
       if (kernel.callee->params[rows.chosen_by].scalar())
         takes_row(kernel, at, source, chosen_by);
       else if (const auto told = told_by_row_.find(chosen_by); told != told_by_row_.end())
-        add_source(told_[told->second].ahead, source);
+        add_source(told_[told->second].ahead, source, copies(kernel));
     }
   }
 
   // What the kernel writes may be the row of a table of row numbers.
   void takes_row(const step::CallKernel& kernel, std::size_t at, PlaceId table, PlaceId row) {
     if (body_.places[table].dtype != DType::Int64) return;
-    told_.push_back({at, {table, row, {}}});
+    told_.push_back({at, {table, row, {}, {}}});
     for (const PlaceId place : kernel.args) {
       const Place& made = body_.places[place];
       if (made.origin == Place::Temporary && made.dtype == DType::Int64)
@@ -106,9 +117,31 @@ class Teller {
     }
   }
 
-  static void add_source(step::RowsAhead& ahead, PlaceId source) {
-    if (std::find(ahead.sources.begin(), ahead.sources.end(), source) == ahead.sources.end())
+  // A source that is read in two ways is fetched.
+  static void add_source(step::RowsAhead& ahead, PlaceId source, bool copied) {
+    const auto known = std::find(ahead.sources.begin(), ahead.sources.end(), source);
+    if (known == ahead.sources.end()) {
       ahead.sources.push_back(source);
+      ahead.copied.push_back(copied);
+    } else if (!copied) {
+      ahead.copied[static_cast<std::size_t>(known - ahead.sources.begin())] = false;
+    }
+  }
+
+  // Whether the kernel copies rows into memory of this function alone, by numbers of them: the operator take,
+  // whose rows are the same before this round as in it.
+  bool copies(const step::CallKernel& kernel) {
+    if (kernel.args.size() != 3 || !kernel.fault) return false;
+    const auto* call = kernel.fault->call.as<OpCall>();
+    const Attribute* axis = find_attribute(call->attributes, "axis");
+    const Place &source = body_.places[kernel.args[0]], &rows = body_.places[kernel.args[1]];
+    Place& copy = body_.places[kernel.args[2]];
+    if (short_name_of(*call->op) != "take" || !axis || !(*axis == Attribute(0)) || source.donated ||
+        carried_.contains(kernel.args[0]) || seen_.contains(kernel.args[0]) || rows.dtype != DType::Int64 ||
+        rows.rank != 1 || copy.origin != Place::Temporary || copy.given)
+      return false;
+    copy.copied_ahead = true;
+    return true;
   }
 
   bool of_all_rounds(PlaceId id) const {
@@ -117,12 +150,15 @@ class Teller {
   }
 
   FunctionSteps& body_;
+  std::unordered_set<PlaceId> carried_, seen_;  // seen by steps that are no kernels
   std::vector<Told> told_;
   std::unordered_map<PlaceId, std::size_t> told_by_row_;
 };
 
 }  // namespace
 
-void tell_rows_ahead(FunctionSteps& body, std::size_t entry) { Teller(body).run(entry); }
+void tell_rows_ahead(FunctionSteps& body, std::size_t entry, std::size_t carried) {
+  Teller(body, carried).run(entry);
+}
 
 }  // namespace relish::jit

@@ -1,6 +1,7 @@
 // The places of a step.
 #include "jit/steps/steps.h"
 
+#include "ir/operators/op.h"
 #include "support/overloaded.h"
 
 namespace relish::jit {
@@ -121,6 +122,11 @@ void for_each_place(const Step& given, const std::function<void(PlaceId, bool ma
                  [&](const step::Return& n) { places.uses(n.value); },
              },
              given);
+}
+
+bool copies_rows_ahead(const step::CallKernel& kernel, const std::vector<Place>& places) {
+  return kernel.args.size() == 3 && kernel.fault && places[kernel.args[2]].copied_ahead &&
+         short_name_of(*kernel.fault->call.as<OpCall>()->op) == "take";
 }
 
 void for_each_step(const StepList& steps, const std::function<void(const Step&)>& visit) {

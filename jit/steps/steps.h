@@ -41,6 +41,8 @@ struct Place {
   std::vector<Scalar> dims;         // of a Temporary: as its type says
   Tensor constant;                  // of a Constant
   std::optional<std::size_t> slot;  // of a Temporary in the arena
+  // Of a Temporary: rows that a kernel copies, and that may be copied before it runs (step::RowsAhead).
+  bool copied_ahead = false;
 
   bool has_storage() const { return kind == ValueTree::TensorLeaf || kind == ValueTree::BoxLeaf; }
 };
@@ -139,10 +141,12 @@ struct CallKernel {
 // Which stored leaves of the arguments of a function, in order, its caller gives up; empty: none.
 using Donated = std::vector<bool>;
 // The round of a loop takes row `at` of the table of row numbers; the next one, it is guessed, takes the row
-// behind that, and reads the rows of the sources that it names.
+// behind that, and reads the rows of the sources that it names. `copied`: of those sources the round does
+// nothing but copy them into places that are `copied_ahead`.
 struct RowsAhead {
   PlaceId table, at;
   std::vector<PlaceId> sources;
+  std::vector<bool> copied;
 };
 // A Relax function. Leaves of the result that were made before stay as they are.
 struct CallFunction {
@@ -270,6 +274,9 @@ struct FunctionLayout {
 // Calls `visit` for every place that the step uses or makes, those of the lists in it too, in the order in
 // which they run.
 void for_each_place(const Step& step, const std::function<void(PlaceId, bool made)>& visit);
+
+// Whether the kernel copies rows that may be there before it runs: rows args[1] of args[0] to args[2].
+bool copies_rows_ahead(const step::CallKernel& kernel, const std::vector<Place>& places);
 
 // Calls `visit` for every step of the list and of the lists inside of it, in order.
 void for_each_step(const StepList& steps, const std::function<void(const Step&)>& visit);

@@ -356,8 +356,8 @@ void try_links(const RowOptions& options) {
       fault = compare_with(job, whole);
     report(what, fault);
   };
-  const int fewest = options.full ? 1000 : 1;
-  while (links < fewest && problems_found() == 0) {
+  const int fewest = options.full ? 1000 : 1, before = problems_found();
+  while (links < fewest && problems_found() == before) {
     tried("a link in place of each temporary file", "call=open file=/.relish-");
     tried("a link in place of each file that is renamed to", "call=rename file=/out/");
   }
