@@ -333,4 +333,18 @@ std::unordered_set<std::uint64_t> written_before_reads(const Stmt& body, const s
   return first_written(body, buffers, prover, &nothing);
 }
 
+std::vector<bool> parameters_written_first(const PrimFunc& function) {
+  RangeProver prover;
+  assume_sizes(function, prover);
+  const std::vector<ParamAccess> accesses = param_accesses(function);
+  std::vector<Buffer> results;
+  for (std::size_t i = 0; i < function.params.size(); ++i)
+    if (function.params[i].buffer() && accesses[i].written) results.push_back(*function.params[i].buffer());
+  const auto written = written_first(function.body, results, prover);
+  std::vector<bool> seen;
+  for (const PrimParam& param : function.params)
+    seen.push_back(param.buffer() && written.contains(param.buffer()->id()));
+  return seen;
+}
+
 }  // namespace relish

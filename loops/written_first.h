@@ -20,4 +20,8 @@ std::unordered_set<std::uint64_t> written_first(const Stmt& body, const std::vec
 std::unordered_set<std::uint64_t> written_before_reads(const Stmt& body, const std::vector<Buffer>& buffers,
                                                        RangeProver& prover);
 
+// By parameter: whether the function writes every element of it before it reads any. Integers that can wrap
+// around are counted as they are: of a function as somebody wrote it, with_explicit_wraps is asked about.
+std::vector<bool> parameters_written_first(const PrimFunc& function);
+
 }  // namespace relish

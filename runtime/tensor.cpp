@@ -145,11 +145,15 @@ void in_polled_bytes(std::int64_t bytes, const Work& work) {
 
 }  // namespace
 
+void Tensor::clear() {
+  in_polled_bytes(byte_size(), [&](std::size_t begin, std::size_t count) {
+    std::memset(static_cast<char*>(data_) + begin, 0, count);
+  });
+}
+
 Tensor Tensor::zeros(DType dtype, Shape shape) {
   Tensor tensor = empty(dtype, std::move(shape));
-  in_polled_bytes(tensor.byte_size(), [&](std::size_t begin, std::size_t count) {
-    std::memset(static_cast<char*>(tensor.data_) + begin, 0, count);
-  });
+  tensor.clear();
   return tensor;
 }
 

@@ -56,7 +56,7 @@ Value PrimArguments::result() const {
   return Value::tuple(std::move(fields));
 }
 
-PrimArguments bind_prim_func(const PrimFunc& function, std::vector<Value> given) {
+PrimArguments bind_prim_func(const PrimFunc& function, std::vector<Value> given, bool cleared) {
   const std::vector<ParamAccess> accesses = param_accesses(function);
   PrimArguments bound;
   std::size_t next = 0;
@@ -86,7 +86,9 @@ PrimArguments bind_prim_func(const PrimFunc& function, std::vector<Value> given)
     if (!bound.all[i].is_void()) continue;
     const Buffer& buffer = *function.params[i].buffer();
     const Type type = concrete_type(tensor_type(buffer.shape(), buffer.dtype()), bound.symbols);
-    bound.all[i] = Tensor::zeros(buffer.dtype(), concrete_shape(*type.tensor()));
+    const Shape shape = concrete_shape(*type.tensor());
+    bound.all[i] = cleared ? Tensor::zeros(buffer.dtype(), shape) : Tensor::empty(buffer.dtype(), shape);
+    bound.made.push_back(i);
   }
   check(function, bound.all, bound.symbols, ErrorClass::Data, function.span);
   return bound;

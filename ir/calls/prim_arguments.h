@@ -15,6 +15,7 @@ namespace relish {
 struct PrimArguments {
   std::vector<Value> all;
   std::vector<std::size_t> results;
+  std::vector<std::size_t> made;  // results of which the caller gave nothing
   SymbolValues symbols;
 
   // What the call gives: the one result, or a tuple of them.
@@ -23,8 +24,8 @@ struct PrimArguments {
 
 // `given`: values of the parameters that are read, in order. Those that are written are results: a tensor
 // that is read and written is copied, one that is only written is made, of zeros. UsageError for a wrong
-// number of values, DataError for one that does not fit.
-PrimArguments bind_prim_func(const PrimFunc& function, std::vector<Value> given);
+// number of values, DataError for one that does not fit. `cleared`: else those that are made hold anything.
+PrimArguments bind_prim_func(const PrimFunc& function, std::vector<Value> given, bool cleared = true);
 
 // The same of values for all parameters, as a call_tir has them; fails with `error_class` at `call`.
 SymbolValues bind_prim_func(const PrimFunc& function, std::span<const Value> all, ErrorClass error_class,

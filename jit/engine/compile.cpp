@@ -12,7 +12,9 @@
 #include "jit/object_store.h"
 #include "jit/steps/compilable.h"
 #include "jit/steps/planned_module.h"
+#include "loops/explicit_wraps.h"
 #include "loops/prim_calls.h"
+#include "loops/written_first.h"
 #include "schedule/fusion/fuse.h"
 #include "schedule/schedule.h"
 #include "support/big_stack.h"
@@ -38,6 +40,15 @@ std::vector<GlobalFunction> reachable_functions(const Module& module, std::strin
   return reached;
 }
 
+namespace {
+
+std::vector<bool> written_first_in(const GlobalFunction& entry) {
+  const auto* function = std::get_if<PrimFuncPtr>(&entry);
+  return function ? parameters_written_first(*with_explicit_wraps(*function)) : std::vector<bool>();
+}
+
+}  // namespace
+
 std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
                                         const std::vector<GlobalFunction>& functions, UnknownShapes unknown,
                                         const GivenParams& given, bool watched) {
@@ -53,6 +64,7 @@ std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
     if (const std::optional<std::string> kept = store->find(*key))
       if (std::shared_ptr<Compiled> compiled = program_of_kept(engine, *kept, source)) {
         compiled->direct = direct;
+        compiled->written_first = written_first_in(source.entry());
         return compiled;
       }
   Build build(engine);
@@ -64,6 +76,7 @@ std::shared_ptr<const Compiled> compile(Engine& engine, const Module& module,
     if (const std::optional<std::string> kept = kept_form(emitted, source, build.keys()))
       store->keep(*key, *kept);
   compiled->direct = direct;
+  compiled->written_first = written_first_in(source.entry());
   compiled->recursive = emitted.recursive;
   compiled->sites = std::move(emitted.sites);
   compiled->constants = std::move(emitted.constants);

@@ -36,6 +36,7 @@ struct Compiled {
   std::vector<Tensor> constants;
   HostCalls host_calls;
   bool recursive = false;                // needs a large stack
+  std::vector<bool> written_first;       // by parameter of a prim_func: all of it, before any is read
   bool direct = false;                   // calls prim_funcs directly, which may write to arguments
   std::optional<FunctionLayout> layout;  // of a Relax function
   std::vector<WatchedKernel> watched;    // of code that was made to be watched

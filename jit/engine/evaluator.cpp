@@ -170,8 +170,10 @@ class Jit final : public GivingEvaluator {
   Value call_prim_func(int threads, const ModulePtr& module, const PrimFuncPtr& function,
                        const std::vector<Value>& args) {
     require_runnable(*function);
-    const PrimArguments bound = bind_prim_func(*function, args);
+    PrimArguments bound = bind_prim_func(*function, args, false);
     const std::shared_ptr<const Compiled> code = cache_.compiled(module, function->name);
+    for (const std::size_t i : bound.made)
+      if (!code->written_first[i]) bound.all[i].tensor().clear();
     CallState state(memory_, threads);
     std::vector<std::int64_t>&in = state.slots.in, &out = state.slots.out;
     for (const Value& value : bound.all) {

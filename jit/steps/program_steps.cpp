@@ -100,37 +100,16 @@ const std::vector<WrittenOver>* ProgramSteps::joined_in(const PrimFunc& kernel) 
   return found == joined_.end() ? nullptr : &found->second;
 }
 
-namespace {
-
-// By parameter: whether the function is seen to write all of it before it reads any.
-std::vector<bool> seen_written(const PrimFunc& function, const std::vector<ParamAccess>& accesses) {
-  RangeProver prover;
-  assume_sizes(function, prover);
-  std::vector<Buffer> results;
-  for (std::size_t i = 0; i < function.params.size(); ++i) {
-    const Buffer* buffer = function.params[i].buffer();
-    if (!buffer) continue;
-    if (accesses[i].written) results.push_back(*buffer);
-  }
-  const auto written = written_first(function.body, results, prover);
-  std::vector<bool> seen;
-  for (const PrimParam& param : function.params)
-    seen.push_back(param.buffer() && written.contains(param.buffer()->id()));
-  return seen;
-}
-
-}  // namespace
-
 const KernelFacts& ProgramSteps::kernel(const PrimFunc& function) {
   const auto known = kernels_.find(&function);
   if (known != kernels_.end()) return known->second;
   KernelFacts facts;
   facts.accesses = param_accesses(function);
-  const std::vector<bool> written = seen_written(function, facts.accesses);
+  const std::vector<bool> written = parameters_written_first(function);
   // The same function before its loops were scheduled writes the same elements, and plainer.
   const PrimFuncPtr plain = unscheduled(function);
   const std::vector<bool> before =
-      plain && plain->params.size() == written.size() ? seen_written(*plain, facts.accesses) : written;
+      plain && plain->params.size() == written.size() ? parameters_written_first(*plain) : written;
   for (std::size_t i = 0; i < function.params.size(); ++i)
     facts.clear.push_back(function.params[i].buffer() && !written[i] && !before[i]);
   return kernels_.emplace(&function, std::move(facts)).first->second;
