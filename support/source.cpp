@@ -17,7 +17,8 @@ Span cover(Span a, Span b) {
   return {a.file, std::min(a.begin, b.begin), std::max(a.end, b.end)};
 }
 
-SourceFile::SourceFile(std::string name, std::string text) : name_(std::move(name)), text_(std::move(text)) {
+SourceFile::SourceFile(std::string name, std::string text, std::uint32_t first_line)
+    : name_(std::move(name)), text_(std::move(text)), first_line_(first_line) {
   if (text_.starts_with("\xEF\xBB\xBF")) text_.erase(0, 3);
   // Spans hold 32-bit offsets, and the offset of the end must fit as well.
   if (text_.size() >= std::numeric_limits<std::uint32_t>::max()) {
@@ -29,6 +30,7 @@ SourceFile::SourceFile(std::string name, std::string text) : name_(std::move(nam
   for (std::size_t end = text_.find('\n'); end != std::string::npos; end = text_.find('\n', end + 1)) {
     line_starts_.push_back(static_cast<std::uint32_t>(end + 1));
   }
+  line_starts_.shrink_to_fit();  // sources stay for as long as the process
 }
 
 std::string SourceFile::folder() const {
@@ -45,11 +47,12 @@ LineColumn SourceFile::position(std::uint32_t offset) const {
   // A code point is counted at its first byte: continuation bytes are 10xxxxxx.
   auto code_points = std::count_if(text_.begin() + start, text_.begin() + offset,
                                    [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
-  return {line, static_cast<std::uint32_t>(code_points) + 1};
+  return {first_line_ + line - 1, static_cast<std::uint32_t>(code_points) + 1};
 }
 
 std::string_view SourceFile::line(std::uint32_t number) const {
-  if (number == 0 || number > line_starts_.size()) return {};
+  if (number < first_line_ || number - first_line_ >= line_starts_.size()) return {};
+  number -= first_line_ - 1;
   std::size_t begin = line_starts_[number - 1];
   std::size_t end = number < line_starts_.size() ? line_starts_[number] - 1 : text_.size();
   if (end > begin && text_[end - 1] == '\r') --end;
@@ -69,8 +72,8 @@ Sources& Sources::instance() {
   return *sources;
 }
 
-std::uint32_t Sources::add(std::string name, std::string text) {
-  auto file = std::make_unique<const SourceFile>(std::move(name), std::move(text));
+std::uint32_t Sources::add(std::string name, std::string text, std::uint32_t first_line) {
+  auto file = std::make_unique<const SourceFile>(std::move(name), std::move(text), first_line);
   std::unique_lock lock(impl_->mutex);
   impl_->files.push_back(std::move(file));
   return static_cast<std::uint32_t>(impl_->files.size());

@@ -33,20 +33,23 @@ struct LineColumn {
 // scanner treats "\r\n" as one line end).
 class SourceFile {
  public:
-  SourceFile(std::string name, std::string text);
+  // `first_line`: the number of the text's first line, of one that is a part of another.
+  SourceFile(std::string name, std::string text, std::uint32_t first_line = 1);
 
   const std::string& name() const { return name_; }
   const std::string& text() const { return text_; }
   // The folder against which relative `load` paths of this file are resolved; empty for the current folder.
   std::string folder() const;
   LineColumn position(std::uint32_t offset) const;
-  // The text of a line (from 1) without its line end.
+  // The text of a line, by its number, without its line end.
   std::string_view line(std::uint32_t number) const;
+  std::uint32_t first_line() const { return first_line_; }
   std::uint32_t line_count() const { return static_cast<std::uint32_t>(line_starts_.size()); }
 
  private:
   std::string name_;
   std::string text_;
+  std::uint32_t first_line_;
   std::vector<std::uint32_t> line_starts_;
 };
 
@@ -56,7 +59,7 @@ class Sources {
  public:
   static Sources& instance();
 
-  std::uint32_t add(std::string name, std::string text);
+  std::uint32_t add(std::string name, std::string text, std::uint32_t first_line = 1);
   // Null for id 0 or an unknown id.
   const SourceFile* find(std::uint32_t id) const;
 

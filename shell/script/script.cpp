@@ -39,8 +39,8 @@ void bind_imports(const ast::Statement& statement, Namespaces& namespaces) {
 
 Script::Script(Session& session, ScriptOptions options) : ScriptCalls(session, std::move(options)) {}
 
-void Script::run_text(std::string name, std::string text) {
-  run(Sources::instance().add(std::move(name), std::move(text)));
+void Script::run_text(std::string name, std::string text, std::uint32_t first_line) {
+  run(Sources::instance().add(std::move(name), std::move(text), first_line));
 }
 
 void Script::run(std::uint32_t file) {

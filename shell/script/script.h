@@ -36,7 +36,7 @@ class Script final : public ScriptCalls {
   // The value of a constant's expression, whose names are literals.
   ScriptValue constant(const ast::Expr& expr, const ConstantLiterals& known);
   // Adds a file's text and runs it.
-  void run_text(std::string name, std::string text);
+  void run_text(std::string name, std::string text, std::uint32_t first_line = 1);
   // Whether the last text held nothing but declarations: then nothing has run.
   bool only_declared() const { return only_declared_; }
 

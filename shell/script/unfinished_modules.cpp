@@ -107,6 +107,11 @@ UnfinishedModules& unfinished_modules() {
   return all;
 }
 
+std::vector<HoleReport>& UnfinishedModules::holes_of(const ModulePtr& module) {
+  std::erase_if(holes_, [](const auto& entry) { return entry.first.expired(); });
+  return holes_[module];
+}
+
 void UnfinishedModules::begin_text(const std::vector<HoleReport>& holes,
                                    const std::vector<Diagnostic>& told) {
   of_text_ = holes;
@@ -121,12 +126,12 @@ void UnfinishedModules::note_bound(const ast::Statement& statement, const Enviro
   if (own.empty()) return;
   if (const auto* declared = statement.as<ast::DeclareModule>()) {
     const ScriptValue* bound = environment.find(declared->module->name);
-    if (const auto* module = bound ? bound->as<ModulePtr>() : nullptr) holes_[*module] = std::move(own);
+    if (const auto* module = bound ? bound->as<ModulePtr>() : nullptr) holes_of(*module) = std::move(own);
   } else if (const auto* function = statement.as<ast::DeclareFunction>()) {
     const ScriptValue* bound = environment.find(name_of(function->function));
     const auto* reference = bound ? bound->as<FunctionReference>() : nullptr;
     if (!reference) return;
-    std::vector<HoleReport>& all = holes_[reference->module];
+    std::vector<HoleReport>& all = holes_of(reference->module);
     all.insert(all.end(), own.begin(), own.end());
   }
 }
@@ -140,7 +145,7 @@ void UnfinishedModules::note(const ModulePtr& module, std::vector<HoleReport> ho
       if (!told) holes.push_back({name, expr.span(), "", {}});
     });
   }
-  if (!holes.empty()) holes_[module] = std::move(holes);
+  if (!holes.empty()) holes_of(module) = std::move(holes);
 }
 
 void UnfinishedModules::explain(Failure& failure, const Environment& environment) const {

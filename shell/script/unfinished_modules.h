@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -54,7 +55,10 @@ class UnfinishedModules {
   void refuse(const ScriptValue& value, Span span) const;
 
  private:
-  std::map<ModulePtr, std::vector<HoleReport>> holes_;
+  std::vector<HoleReport>& holes_of(const ModulePtr& module);
+
+  // It keeps no module: one that nothing else refers to is gone.
+  std::map<std::weak_ptr<const Module>, std::vector<HoleReport>, std::owner_less<>> holes_;
   std::vector<HoleReport> of_text_;
   std::vector<Diagnostic> told_;
 };

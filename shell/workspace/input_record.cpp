@@ -17,9 +17,9 @@ void InputRecord::begin(const NameMap& had) {
 
 double InputRecord::seconds() const { return steady_seconds() - began_; }
 
-void InputRecord::begin_text(std::string text, std::size_t bytes_before) {
+void InputRecord::begin_text(std::string text) {
   text_ = std::move(text);
-  noted_ = bytes_before;
+  noted_ = 0;
 }
 
 void InputRecord::end_text() {

@@ -20,8 +20,8 @@ class InputRecord {
   bool stopped() const { return stopped_; }
   double seconds() const;
 
-  // A text begins to run, whose first bytes are no part of it.
-  void begin_text(std::string text, std::size_t bytes_before);
+  // A text begins to run.
+  void begin_text(std::string text);
   // It ran, in whole or up to a statement that ends there.
   void end_text();
   // False when nothing of it is new.

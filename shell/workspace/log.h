@@ -15,6 +15,12 @@
 
 namespace relish {
 
+// What a node did to a name: bound (+), changed (~) or unbound (-) it.
+struct NameChange {
+  char sign;
+  std::string name;
+};
+
 struct LogNode {
   std::size_t parent = 0;                 // of the root: itself
   std::size_t input = 0;                  // the number of the input that made it
@@ -26,6 +32,8 @@ struct LogNode {
   double seconds = 0;
   bool stopped = false;  // a statement was stopped: running it again need not come to the same
   SessionText shown;     // inputs that changed nothing, while this was the present state
+  // Against the parent's state, kept when that is not; none where nobody noted it.
+  std::optional<std::vector<NameChange>> changes = {};
 };
 
 // All of a log, to be written and read.

@@ -3,6 +3,17 @@
 
 namespace relish {
 
+namespace {
+
+constexpr std::size_t most_shown = 1000;  // a module may be among them, which no count of bytes knows
+
+}  // namespace
+
+void ShownValues::show(std::size_t input, const ScriptValue& value) {
+  by_input_.insert_or_assign(input, value);
+  if (by_input_.size() > most_shown) by_input_.erase(by_input_.begin());
+}
+
 const ScriptValue* ShownValues::last() const {
   return by_input_.empty() ? nullptr : &by_input_.rbegin()->second;
 }

@@ -9,7 +9,7 @@ namespace relish {
 
 class ShownValues {
  public:
-  void show(std::size_t input, const ScriptValue& value) { by_input_.insert_or_assign(input, value); }
+  void show(std::size_t input, const ScriptValue& value);
   // Null when there is none, or it is not kept.
   const ScriptValue* last() const;
   const ScriptValue* of(std::size_t input) const;

@@ -1,6 +1,7 @@
 // Holding, dropping and making again of states.
 #include "shell/workspace/states.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,11 @@ namespace relish {
 namespace {
 
 constexpr std::uint64_t budget_share = 4;  // of the memory limit, a fourth
+
+// Of the states behind the newest ones those stay that bound what runs when somebody goes to another of them:
+// one of each stretch, and what took long to make.
+constexpr std::size_t newest_states = 1000, stretch = 64;
+constexpr double long_seconds = 0.1;
 
 // Of statements that run again: functions come from the inputs that they came from before. What needs other
 // states is never run again.
@@ -48,6 +54,20 @@ void States::restore(LogContent content) {
 void States::add(LogNode node) {
   present_ = *node.state;
   log_.add(std::move(node));
+  drop_old();
+}
+
+// Each is looked at once, when it is the last of the newest; one that somebody went to since stays.
+void States::drop_old() {
+  if (log_.size() <= newest_states + 1) return;
+  const std::size_t id = log_.size() - 1 - newest_states;
+  LogNode& node = log_.node(id);
+  const auto is_named = [&](const auto& names) {
+    return std::any_of(names.begin(), names.end(), [&](const auto& entry) { return entry.second == id; });
+  };
+  const bool keeps = id % stretch == 0 || node.seconds > long_seconds || node.stopped || !node.changes ||
+                     is_named(log_.branches()) || is_named(log_.snapshots());
+  if (!keeps && node.made_by.plain()) node.state.reset();
 }
 
 const State& States::of(std::size_t node) {

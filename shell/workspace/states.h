@@ -1,5 +1,6 @@
 // The states that a session holds: the present one, and those of its log, of which the oldest beyond a budget
-// are dropped and made again from their statements when somebody asks.
+// are dropped and made again from their statements when somebody asks; so are most of those that many others
+// came behind, as a session that goes on for days holds its statements, not every module that it ever had.
 #pragma once
 
 #include <cstdint>
@@ -49,6 +50,7 @@ class States {
 
  private:
   State replayed(std::size_t node) const;
+  void drop_old();
 
   const Session& session_;
   ScriptOptions options_;

@@ -39,12 +39,12 @@ void Workspace::end_input() {
   recorder_.record().end_input();
 }
 
-void Workspace::run(const std::string& name, const std::string& text, std::size_t lines_before) {
+void Workspace::run(const std::string& name, const std::string& text, std::uint32_t first_line) {
   // What nobody asks about is not noted.
-  if (!script_.options().observer) return script_.run_text(name, text);
-  recorder_.record().begin_text(text, lines_before);
+  if (!script_.options().observer) return script_.run_text(name, text, first_line);
+  recorder_.record().begin_text(text);
   try {
-    script_.run_text(name, text);
+    script_.run_text(name, text, first_line);
   } catch (...) {
     recorder_.record().note_failed(script_.progress(), script_);
     throw;
@@ -52,7 +52,7 @@ void Workspace::run(const std::string& name, const std::string& text, std::size_
   recorder_.record().end_text();
 }
 
-void Workspace::run_each(const std::string& name, const std::string& text, std::size_t lines_before) {
+void Workspace::run_each(const std::string& name, const std::string& text, std::uint32_t first_line) {
   struct EachStatement {
     Recorder& recorder;
     ~EachStatement() { recorder.at_each_statement({}); }
@@ -62,9 +62,9 @@ void Workspace::run_each(const std::string& name, const std::string& text, std::
     end_input();
     begin_input();
   });
-  recorder_.record().begin_text(text, lines_before);
+  recorder_.record().begin_text(text);
   try {
-    script_.run_text(name, text);
+    script_.run_text(name, text, first_line);
   } catch (...) {
     recorder_.record().note_failed(script_.progress(), script_);
     throw;
@@ -79,6 +79,15 @@ State Workspace::state_now() { return script_.state_since(state()); }
 void Workspace::add_state(LogNode node, State now) {
   node.input = recorder_.input();
   node.options = now.options;
+  // The state before has lost what was given away.
+  if (!recorder_.record().gave_away()) {
+    auto& changes = node.changes.emplace();
+    now.names.for_each_difference(
+        state().names, [&](const std::string& name, const ScriptValue* here, const ScriptValue* there) {
+          changes.push_back({!here ? '-' : there ? '~' : '+', name});
+        });
+    changes.shrink_to_fit();
+  }
   node.state = std::move(now);
   states_.add(std::move(node));
 }

@@ -36,11 +36,11 @@ class Workspace {
   std::size_t next_input() const { return recorder_.input() + 1; }
   void begin_input();
   void end_input();
-  // Runs statements of the input. Throws what they throw; what finished before stays. `lines_before`: bytes
-  // of `text` in front of what was written, so that lines have their numbers.
-  void run(const std::string& name, const std::string& text, std::size_t lines_before = 0);
+  // Runs statements of the input. Throws what they throw; what finished before stays. `first_line`: the
+  // number of the text's first line, of one that is a part of another.
+  void run(const std::string& name, const std::string& text, std::uint32_t first_line = 1);
   // The same, where each statement at top level is an input, as in a text that nobody types.
-  void run_each(const std::string& name, const std::string& text, std::size_t lines_before);
+  void run_each(const std::string& name, const std::string& text, std::uint32_t first_line);
   // Makes a state of what changed since the last one.
   void settle();
 

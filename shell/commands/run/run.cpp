@@ -47,10 +47,8 @@ void refuse_session_commands(const Script& script, const std::string& name, cons
     } catch (const Failure&) {
       // No command of scripts: :quit, or a name that is none.
     }
-    const std::string padded = at_its_line({true, line, part.line});
-    const auto file = Sources::instance().add(name, padded + "\n");
-    const auto end = static_cast<std::uint32_t>(padded.size());
-    fail(ErrorClass::Syntax, {file, end - static_cast<std::uint32_t>(line.size()), end}, "run.command",
+    const auto file = Sources::instance().add(name, line + "\n", part.line);
+    fail(ErrorClass::Syntax, {file, 0, static_cast<std::uint32_t>(line.size())}, "run.command",
          fmt::format("'{}' is a command of a session{}", printable(line), call));
   }
 }

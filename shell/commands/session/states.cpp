@@ -1,4 +1,6 @@
 // The commands `:branch`, `:branches`, `:snapshot` and `:history`: names and lists of the session's states.
+#include <algorithm>
+
 #include "shell/commands/subject.h"
 #include "shell/workspace/state_words.h"
 #include "support/limits.h"
@@ -54,8 +56,13 @@ ScriptValue run_branches(Invocation& invocation) {
 std::string changes_of(Workspace& workspace, std::size_t id) {
   const LogNode& node = workspace.log().node(id);
   const LogNode& parent = workspace.log().node(node.parent);
-  if (!node.state || !parent.state) return "~ made again when it is asked for";
   std::string text;
+  if (node.changes) {
+    for (const NameChange& change : *node.changes)
+      text += fmt::format("{}{}{}", text.empty() ? "" : " ", change.sign, change.name);
+    return text;
+  }
+  if (!node.state || !parent.state) return "~ made again when it is asked for";
   node.state->names.for_each_difference(
       parent.state->names, [&](const std::string& name, const ScriptValue* here, const ScriptValue* there) {
         const char sign = !here ? '-' : there ? '~' : '+';
@@ -65,6 +72,9 @@ std::string changes_of(Workspace& workspace, std::size_t id) {
 }
 
 bool changed(Workspace& workspace, std::size_t id, const std::string& name) {
+  if (const auto& changes = workspace.log().node(id).changes)
+    return std::any_of(changes->begin(), changes->end(),
+                       [&](const NameChange& change) { return change.name == name; });
   const State& after = workspace.state_of(id);
   const State& before = workspace.state_of(workspace.log().node(id).parent);
   const ScriptValue* here = after.names.find(name);

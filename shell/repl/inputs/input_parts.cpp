@@ -165,6 +165,4 @@ Missing missing_in_input(std::string_view text) {
   return missing_input(parts.back().text);
 }
 
-std::string at_its_line(const InputPart& part) { return std::string(part.line - 1, '\n') + part.text; }
-
 }  // namespace relish

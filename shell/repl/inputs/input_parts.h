@@ -14,8 +14,8 @@ namespace relish {
 struct InputPart {
   // One `:` line, with those that its open brackets take along, or what asks for a page; else statements.
   bool command = false;
-  std::string text;  // with its line ends
-  std::uint32_t line = 1;
+  std::string text;        // with its line ends
+  std::uint32_t line = 1;  // in the whole, of its first
 };
 
 // `? relu`, `relu?`, `help train` and `?` as the command that they mean, `:help relu`; nothing for other
@@ -36,8 +36,5 @@ std::vector<InputPart> input_parts(std::string_view text);
 
 // What an input still lacks, commands included.
 Missing missing_in_input(std::string_view text);
-
-// The text of a part as a source of its own whose lines are numbered as in the whole.
-std::string at_its_line(const InputPart& part);
 
 }  // namespace relish

@@ -14,6 +14,7 @@
 #include "shell/program/program_file.h"
 #include "shell/program/told_table.h"
 #include "shell/repl/inputs/colon_command.h"
+#include "shell/repl/inputs/long_texts.h"
 #include "shell/repl/inputs/session_help.h"
 #include "shell/repl/inputs/session_saving.h"
 #include "shell/repl/inputs/text_end.h"
@@ -119,7 +120,7 @@ void SessionInputs::check_syntax(const std::string& name, const std::vector<Inpu
   for (const InputPart& part : parts) {
     const ColonLine line = part.command ? colon_line(part.text) : ColonLine{};
     if (!part.command) {
-      check_syntax_of(Sources::instance().add(name, at_its_line(part)), diagnostics);
+      check_syntax_of(Sources::instance().add(name, part.text, part.line), diagnostics);
     } else if (!leaves(line.name) && line.name != "save" && line.name != "help") {
       const Command& command = session_command(line.name);
       if (command.surfaces & in_session) {
@@ -221,8 +222,9 @@ bool SessionInputs::as_input(const std::function<bool()>& work) {
 
 // Of a copy that nobody types all inputs are one text.
 bool SessionInputs::run_text(const std::string& name, const std::string& written) {
-  const std::string text = without_prompts(written);
-  const std::vector<InputPart> parts = input_parts(text);
+  std::vector<InputPart> parts = input_parts(without_prompts(written));
+  // A value of --set is refused that no arg() of the text asks for, so it stays whole.
+  if (session_.settings().sets.empty()) parts = cut_long_parts(std::move(parts));
   try {
     check_syntax(name, parts);
   } catch (Failure& failure) {
@@ -237,7 +239,7 @@ bool SessionInputs::run_text(const std::string& name, const std::string& written
       goes_on = as_input([&] {
         if (part.command) return run_command(name, part);
         if (run_plain_word(session_, script(), part.text, goes_on)) return goes_on;
-        workspace_.run_each(name, at_its_line(part), part.line - 1);
+        workspace_.run_each(name, part.text, part.line);
         return true;
       });
     } catch (Failure& failure) {
@@ -259,8 +261,7 @@ bool SessionInputs::run_parts(const std::string& name, const std::string& text) 
 bool SessionInputs::run_part(const std::string& name, const InputPart& part) {
   if (part.command) return run_command(name, part);
   bool goes_on = true;
-  if (!run_plain_word(session_, script(), part.text, goes_on))
-    workspace_.run(name, at_its_line(part), part.line - 1);
+  if (!run_plain_word(session_, script(), part.text, goes_on)) workspace_.run(name, part.text, part.line);
   return goes_on;
 }
 
@@ -414,7 +415,7 @@ bool SessionInputs::run_command(const std::string& name, const InputPart& part) 
     session_.output().flush();
   }
   const AskedByPerson asked;
-  workspace_.run(name, at_its_line({false, text + "\n", part.line}), part.line - 1);
+  workspace_.run(name, text + "\n", part.line);
   return true;
 }
 

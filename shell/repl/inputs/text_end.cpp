@@ -36,9 +36,8 @@ void note_end(Failure& failure, const std::vector<InputPart>& parts, std::size_t
   if (all < 2) return;
   const std::size_t done = std::min(before + ran, all - 1);
   const std::vector<std::size_t> begins = statements_of(parts[at]);
-  const std::size_t lines_before = parts[at].line - 1;
   const Span span = failure.diagnostics().front().span;
-  const std::size_t place = span.known() && span.begin > lines_before ? span.begin - lines_before : 0;
+  const std::size_t place = span.known() ? span.begin : 0;
   const auto behind = std::upper_bound(begins.begin(), begins.end(), place);
   const std::size_t with_fault = before + static_cast<std::size_t>(behind - begins.begin());
   // What runs has its faults in itself or above it: this one was found when the text was read.

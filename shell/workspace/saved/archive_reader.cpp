@@ -230,6 +230,11 @@ class ArchiveReader {
       node.made_by = text_of(told.at("made_by"));
       node.shown = text_of(told.at("shown"));
       if (told.contains("state")) graph_->states.emplace(id, told.at("state"));
+      if (told.contains("changes")) {
+        auto& changes = node.changes.emplace();
+        for (const json& each : told.at("changes"))
+          if (const std::string text = each; !text.empty()) changes.push_back({text.front(), text.substr(1)});
+      }
       whole = true;
     } catch (const json::exception&) {
       take_damaged(node, id);

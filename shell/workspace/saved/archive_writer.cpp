@@ -123,7 +123,13 @@ class ArchiveWriter {
                  {"stopped", node.stopped},
                  {"shown", encoded_text(node.shown)}};
     json["options"] = {node.options.tier, node.options.threads, node.options.seed, node.options.draws};
-    if (node.state) json["state"] = encoded_state(*node.state, base_of(id));
+    if (node.state) {
+      json["state"] = encoded_state(*node.state, base_of(id));
+    } else if (node.changes) {
+      Json changes = Json::array();
+      for (const NameChange& change : *node.changes) changes.push_back(change.sign + change.name);
+      json["changes"] = std::move(changes);
+    }
     add_line("node", id, json);
   }
 

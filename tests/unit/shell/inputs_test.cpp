@@ -1,11 +1,13 @@
 // Inputs of a session: their parts, prompts in pasted text, and that one is read whole before it runs.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <thread>
 
 #include "runtime/files.h"
+#include "shell/repl/inputs/long_texts.h"
 #include "shell/repl/inputs/session_inputs.h"
 #include "support/interrupt.h"
 #include "tests/unit/shell/session_harness.h"
@@ -58,6 +60,41 @@ const std::string training_module =
     "        return y\n";
 
 }  // namespace
+
+TEST_CASE("a long text is cut where something is defined anew, and nothing in front needs what follows") {
+  const auto function = [](const std::string& name, const std::string& value) {
+    return fmt::format("@R.function\ndef {}(x: R.Tensor((2,), \"float32\")):\n    return {}\n\n", name,
+                       value);
+  };
+  std::string text, other;
+  while (text.size() < 3 * long_part) text += function("f", "R.exp(x)") + "y = f(zeros((2,)))\n";
+  const std::vector<InputPart> parts = cut_long_parts(input_parts(text));
+  REQUIRE(parts.size() == 3);
+  std::string all;
+  for (const InputPart& part : parts) {
+    CHECK(part.text.starts_with("@R.function\ndef f("));
+    CHECK(part.line == 1 + std::count(all.begin(), all.end(), '\n'));
+    all += part.text;
+  }
+  CHECK(all == text);
+  // What is called in front of its definition is read with it, and names of their own are no reason to cut.
+  CHECK(cut_long_parts(input_parts("# later\n" + text + function("later", "R.sin(x)"))).size() == 1);
+  CHECK(cut_long_parts(input_parts("# later\n" + text + "later = 1\n")).size() == 1);
+  for (int i = 0; other.size() < 3 * long_part; ++i) other += function(fmt::format("f{}", i), "R.exp(x)");
+  CHECK(cut_long_parts(input_parts(other)).size() == 1);
+  // A fault has the line of the whole; what stands in the parts before has run.
+  Run run;
+  const std::string faulty = text + "z = f(1)\n" + function("f", "R.sin(x)") + "\ny = 1 // 0\n";
+  try {
+    run.inputs->run_text("<in>", faulty);
+    FAIL("it ran");
+  } catch (const Failure& failure) {
+    const Span span = failure.diagnostics().front().span;
+    const std::uint32_t line = Sources::instance().find(span.file)->position(span.begin).line;
+    CHECK(line == 1 + std::count(text.begin(), text.end(), '\n'));
+  }
+  CHECK(run("y") == "float32 (2,)\n[1, 1]\n");
+}
 
 TEST_CASE("commands are cut out where a statement could begin") {
   CHECK(texts("x = 1\n:type x\ny = 2\n") ==

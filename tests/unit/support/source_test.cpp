@@ -6,6 +6,18 @@
 namespace relish {
 namespace {
 
+TEST_CASE("a part of a text has the lines of the whole") {
+  const SourceFile part("a.relish", "y = 1\nz = 2\n", 100);
+  CHECK(part.position(0).line == 100);
+  CHECK(part.position(7).line == 101);
+  CHECK(part.position(7).column == 2);
+  CHECK(part.line(100) == "y = 1");
+  CHECK(part.line(101) == "z = 2");
+  CHECK(part.line(99).empty());
+  CHECK(part.line(1).empty());
+  CHECK(part.line(103).empty());
+}
+
 TEST_CASE("positions count lines and code points from 1") {
   SourceFile file("a.relish", "x = 1\n\xC3\xA4\xE6\x97\xA5y = 2\r\n\nlast");
   CHECK(file.line_count() == 4);
