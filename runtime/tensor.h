@@ -62,7 +62,7 @@ class Tensor {
   // *_int.
   double get_double(std::int64_t index) const;
   std::int64_t get_int(std::int64_t index) const;  // floats saturate, NaN gives 0; uint64 by bit pattern
-  void clear();  // all elements become 0
+  void clear();                                    // all elements become 0
   void set_double(std::int64_t index, double value);
   void set_int(std::int64_t index, std::int64_t value);
 
