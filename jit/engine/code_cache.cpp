@@ -72,7 +72,9 @@ std::shared_ptr<const Compiled> CodeCache::code_for(const ModulePtr& module, con
       if (failure.error_class() != ErrorClass::Type) throw;
     }
   }
-  return code ? code : for_arguments(module, graph, args, given);
+  if (!code) return for_arguments(module, graph, args, given);
+  note_taken(module, graph->name, args, given);  // tensors of the same sizes match again
+  return code;
 }
 
 std::shared_ptr<const Compiled> CodeCache::compiled(const ModulePtr& module, std::string_view name,

@@ -51,7 +51,7 @@ class CodeCache {
     std::string name;
     GivenParams given;
     std::shared_ptr<const Compiled> code;
-    // Tensors that the parameters, all of known sizes, took: the same ones need not be matched again.
+    // Tensors that the parameters took: others of their dtypes and sizes need not be matched again.
     std::vector<std::pair<DType, Shape>> taken;
 
     bool takes(const std::vector<Value>& args) const;
