@@ -28,8 +28,9 @@ struct ForProgram final : StmtNodeProgram {
   StmtProgram body;
   StmtProgram when_empty;  // null: nothing
   Span span;
+  DType dtype;  // of the variable, which wraps around as all integers do
   Flow run(Frame& frame) const override {
-    const std::int64_t first = begin->eval(frame).integer;
+    const auto first = static_cast<std::uint64_t>(begin->eval(frame).integer);
     const std::int64_t length = extent->eval(frame).integer;
     const std::int64_t stride = step ? step->eval(frame).integer : 1;
     if (stride <= 0) fail_fault({FaultKind::ZeroStep, {}, {stride}}, span);
@@ -37,12 +38,18 @@ struct ForProgram final : StmtNodeProgram {
     const std::int64_t last = (length - 1) / stride;
     for (std::int64_t turn = 0; turn <= last; ++turn) {
       if (interrupt_flag.load(std::memory_order_relaxed) != 0) poll_interrupt(span);
-      frame.cells[slot].integer = first + turn * stride;
+      frame.cells[slot].integer = wrapped(first + static_cast<std::uint64_t>(turn * stride));
       const Flow flow = body->run(frame);
       if (flow == Flow::Return) return flow;
       if (flow == Flow::Break) break;
     }
     return Flow::Next;
+  }
+  std::int64_t wrapped(std::uint64_t value) const {
+    const int above = 64 - 8 * static_cast<int>(size_of(dtype));
+    value <<= above;
+    return is_signed_int(dtype) ? static_cast<std::int64_t>(value) >> above
+                                : static_cast<std::int64_t>(value >> above);
   }
 };
 
@@ -320,6 +327,7 @@ StmtProgram prepare(const Stmt& stmt, Slots& slots) {
           [&](const For& n) -> StmtProgram {
             auto program = std::make_unique<ForProgram>();
             program->slot = static_cast<std::size_t>(slots.scalar(n.var));
+            program->dtype = n.var.dtype();
             program->begin = prepare(n.begin, slots);
             program->extent = prepare(n.extent, slots);
             if (n.step.defined()) program->step = prepare(n.step, slots);

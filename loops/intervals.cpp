@@ -113,6 +113,16 @@ bool Intervals::may_wrap(const Scalar& value) {
   return is_ring_operation(value) && !inside(exact(value), interval_of(value.dtype()));
 }
 
+bool Intervals::may_leave(const For& loop) {
+  const __int128 most = interval_of(loop.var.dtype()).high;
+  const Interval extent = of(loop.extent);
+  if (extent.high <= 1 || of(loop.begin).high + extent.high - 1 <= most) return false;
+  // From i to n it ends with n, whatever i is.
+  const auto* length = loop.extent.as<Binary>();
+  if (!length || length->op != BinaryOp::Sub || !structurally_equal(length->b, loop.begin)) return true;
+  return may_wrap(loop.begin) || may_wrap(loop.extent) || exact(length->a).high - 1 > most;
+}
+
 Interval Intervals::exact(const Scalar& value) {
   if (!is_ring_operation(value)) return computed(value);
   const auto* node = value.as<Binary>();

@@ -27,6 +27,8 @@ class Intervals {
   // Whether a sum, a difference or a product, taken together with those that it is made of, can leave its
   // dtype. What is no such operation does not.
   bool may_wrap(const Scalar& value);
+  // Whether the variable of a loop can leave its dtype behind its first value.
+  bool may_leave(const For& loop);
 
  private:
   void note(const Stmt& stmt);

@@ -25,6 +25,15 @@ Scalar whole_rounds(const For& loop, std::int64_t factor) {
   return floor_div(loop.extent, number(loop, factor));
 }
 
+// What unroll_and_jam leaves of so many iterations, fewer than the factor.
+bool is_rest(const Scalar& extent, std::int64_t factor) {
+  const auto* rest = extent.as<Binary>();
+  const auto* done = rest && rest->op == BinaryOp::Sub ? rest->b.as<Binary>() : nullptr;
+  const auto* rounds = done && done->op == BinaryOp::Mul ? done->a.as<Binary>() : nullptr;
+  return rounds && rounds->op == BinaryOp::FloorDiv && done->b.as_int() == factor &&
+         rounds->b.as_int() == factor;
+}
+
 }  // namespace
 
 Buffer remade(const Buffer& buffer, const ScalarMap& scalars, BufferMap& buffers) {
@@ -88,7 +97,8 @@ Stmt unroll_and_jam(const For& loop, Span span, std::int64_t factor) {
   check_splits(loop);
   const auto* swept = loop.body.as<For>();
   RELISH_CHECK(swept != nullptr);
-  if (loop.extent.as_int().value_or(factor) < factor) return make_stmt(loop, span);
+  if (loop.extent.as_int().value_or(factor) < factor || is_rest(loop.extent, factor))
+    return make_stmt(loop, span);
   const Scalar rounds = whole_rounds(loop, factor);
   const auto extent = loop.extent.as_int();
   std::vector<Stmt> parts;

@@ -23,8 +23,8 @@ Stmt split(const For& loop, Span span, std::int64_t factor,
            const std::function<Stmt(const For& inner)>& round);
 
 // Unroll and jam: the loop holds just one loop, of which each sweep does `factor` iterations of it, one
-// behind the other; what remains is a loop of its own. One of fewer iterations stays as it is. Begin 0, no
-// step.
+// behind the other; what remains is a loop of its own. One of fewer iterations, such as that, stays as it is.
+// Begin 0, no step, an extent that is not negative.
 Stmt unroll_and_jam(const For& loop, Span span, std::int64_t factor);
 
 }  // namespace relish

@@ -188,18 +188,31 @@ std::optional<Polynomial> RangeProver::extreme(Polynomial p, bool maximum, std::
   return p;
 }
 
-// Whether the bounds of an opaque term are in terms of the atom.
+// Whether the bounds of an opaque term are in terms of the atom, by whatever other terms: each is looked at
+// once.
 bool RangeProver::holds(std::size_t position, Polynomial::Atom atom) const {
-  const auto in = [&](const Polynomial& p) {
-    return std::any_of(p.terms().begin(), p.terms().end(), [&](const auto& term) {
-      return std::any_of(term.first.begin(), term.first.end(), [&](Polynomial::Atom each) {
-        return each == atom || (each >= opaque_base && holds(each - opaque_base, atom));
-      });
-    });
+  std::vector<bool> seen(opaques_.size());
+  std::vector<std::size_t> open{position};
+  seen[position] = true;
+  bool found = false;
+  const auto look_at = [&](const Polynomial& p) {
+    for (const auto& term : p.terms()) {
+      for (const Polynomial::Atom each : term.first) {
+        found = found || each == atom;
+        if (each < opaque_base || seen[each - opaque_base]) continue;
+        seen[each - opaque_base] = true;
+        open.push_back(each - opaque_base);
+      }
+    }
   };
-  const Opaque& term = opaques_[position];
-  return in(term.dividend) || std::any_of(term.at_most.begin(), term.at_most.end(), in) ||
-         std::any_of(term.at_least.begin(), term.at_least.end(), in);
+  while (!found && !open.empty()) {
+    const Opaque& term = opaques_[open.back()];
+    open.pop_back();
+    look_at(term.dividend);
+    for (const Polynomial& most : term.at_most) look_at(most);
+    for (const Polynomial& least : term.at_least) look_at(least);
+  }
+  return found;
 }
 
 bool RangeProver::nonnegative(const Polynomial& p) {

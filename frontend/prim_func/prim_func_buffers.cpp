@@ -1,6 +1,7 @@
 // Buffers inside prim_funcs: allocations of all versions, views of other buffers, stores of elements and of
 // vectors.
 #include <array>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -267,8 +268,23 @@ bool PrimFuncBuffers::read_constant(const ast::Statement& statement, const ast::
   return true;
 }
 
+// Whether the sizes of a buffer can be computed before all statements: what they name is known there.
+static bool sized_at_entry(const Buffer& buffer, const std::vector<Stmt>& before) {
+  std::unordered_set<std::uint64_t> locals;
+  for (const Stmt& stmt : before)
+    if (const auto* defined = stmt.as<DefineScalar>()) locals.insert(defined->var.id());
+  bool known = true;
+  for (const Scalar& dim : buffer.shape()) {
+    for_each_scalar(dim, [&](const Scalar& part) {
+      const auto var = part.as_var();
+      known = known && !part.as<Load>() && !(var && locals.contains(var->id()));
+    });
+  }
+  return known;
+}
+
 void PrimFuncBuffers::allocate_local(const Buffer& buffer, Span at, std::vector<Stmt>& into) {
-  if (at_function_level())
+  if (at_function_level() && sized_at_entry(buffer, into))
     function_.allocations.push_back(buffer);
   else
     into.push_back(make_stmt(AllocateStmt{buffer}, at));
@@ -287,7 +303,7 @@ Buffer PrimFuncBuffers::allocate(const std::string& name, Span at, Buffer buffer
   bind(name, buffer, at);
   if (block) {
     block->allocations.push_back(buffer);
-  } else if (at_function_level()) {
+  } else if (at_function_level() && sized_at_entry(buffer, into)) {
     function_.allocations.push_back(buffer);
   } else {
     into.push_back(make_stmt(AllocateStmt{buffer}, statement.span, take_comments(statement.comments)));

@@ -502,7 +502,7 @@ ScalarOperand ScalarFunction::complement() {
   expect(1);
   Scalar bits = reader_.value(*arguments_[0]);
   if (!is_int(bits.dtype())) type_error(expr_.span, "scalar.dtype", "T.bitwise_not needs an integer");
-  return {binary(BinaryOp::BitXor, bits, int_literal(bits.dtype(), -1, expr_.span), expr_.span)};
+  return {complement_of(bits, expr_.span)};
 }
 
 ScalarOperand ScalarFunction::intrinsic_call(Intrinsic which) {

@@ -439,8 +439,7 @@ ScalarOperand ScalarReader::prefix(const ast::Expr& expr, const ast::Prefix& pre
         type_error(expr.span, "scalar.operator",
                    fmt::format("found '~' on {}; expected an integer", name_of(value.value.dtype())));
       }
-      ScalarOperand ones{int_literal(value.value.dtype(), -1, expr.span)};
-      return {binary(BinaryOp::BitXor, value.value, ones.value, expr.span)};
+      return {complement_of(value.value, expr.span)};
     }
   }
   return value;

@@ -227,4 +227,10 @@ Scalar ScalarRules::ramp(const ScalarOperand& base, const ScalarOperand& stride,
   return combine(ast::Operator::Add, base, offset, at).value;
 }
 
+Scalar complement_of(const Scalar& bits, Span at) {
+  const DType dtype = bits.dtype();
+  const std::int64_t ones = is_signed_int(dtype) ? -1 : *max_value(dtype).as_int();
+  return binary(BinaryOp::BitXor, bits, int_literal(dtype, ones, at), at);
+}
+
 }  // namespace relish

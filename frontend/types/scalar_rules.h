@@ -59,5 +59,7 @@ class ScalarRules {
 
 // Whether the integer is a value of the dtype. uint64 literals above int64 are not written in texts.
 bool holds(DType dtype, std::int64_t value);
+// All bits of an integer the other way.
+Scalar complement_of(const Scalar& bits, Span at);
 
 }  // namespace relish

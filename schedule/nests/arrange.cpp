@@ -155,13 +155,21 @@ struct RowPart {
   Span span;
 };
 
+// The loop, whose extent says that it runs no iteration where that is a negative number.
+For counted_up(For loop, RangeProver& prover) {
+  if (!loop.extent.as_int() && !prover.nonnegative(loop.extent))
+    loop.extent = max(loop.extent, int_literal(loop.extent.dtype(), 0));
+  return loop;
+}
+
 // The nest of the `reduce` loops, outermost first, and of the loop over the last stored axis where `row` is
 // one: each loop adds up what lies inside it in an accumulator of its own (a row of them) and joins that to
 // the next one outside, the last to the store's element. So rounding errors grow with the sum of the extents,
 // not with their product; a last loop of many iterations is summed in blocks for the same reason.
 // `part`: of the row, where the loop runs over one; accumulators are as long as the whole row.
 Stmt with_accumulators(const Nest& nest, const Update& update, const std::vector<const Axis*>& reduce,
-                       const Axis* row, const RowPart* part, Accumulators& accumulators) {
+                       const Axis* row, const RowPart* part, RangeProver& prover,
+                       Accumulators& accumulators) {
   const DType dtype = nest.store->buffer.dtype();
   const Span span = nest.store_stmt->span;
   std::vector<Scalar> shape, place, place_in_block;
@@ -229,7 +237,7 @@ Stmt with_accumulators(const Nest& nest, const Update& update, const std::vector
       return innermost && row ? unroll_and_jam(each, reduce[k]->span, swept_iterations)
                               : make_stmt(each, reduce[k]->span);
     };
-    if (!block) return swept(around);
+    if (!block) return swept(counted_up(around, prover));
     return split(around, reduce[k]->span, block,
                  [&](const For& part) { return with_sum(own, target, swept(part)); });
   };
@@ -331,7 +339,7 @@ Stmt arrange(const Stmt& stmt, RangeProver& prover, Accumulators& accumulators) 
                       (reduce.size() > 1 || block_of(*reduce.back(), !innermost->stored) > 0);
   if (splits && levels && many_terms(reduce)) {
     const Stmt sums = with_accumulators(nest, *joins, reduce, innermost->stored ? innermost : nullptr,
-                                        part ? &*part : nullptr, accumulators);
+                                        part ? &*part : nullptr, prover, accumulators);
     return in_parts(wrap(outer, with_init(nest, init, init_loops, sums, stmt->span)));
   }
 
@@ -346,7 +354,7 @@ Stmt arrange(const Stmt& stmt, RangeProver& prover, Accumulators& accumulators) 
   if (innermost->stored && as_update(*nest.store) && !update_loops.empty()) {
     For swept = *update_loops.back()->loop;
     swept.body = body;
-    body = unroll_and_jam(swept, update_loops.back()->span, swept_iterations);
+    body = unroll_and_jam(counted_up(std::move(swept), prover), update_loops.back()->span, swept_iterations);
     update_loops.pop_back();
   }
   body = wrap(update_loops, body);

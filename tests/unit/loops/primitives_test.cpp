@@ -50,6 +50,13 @@ TEST_CASE("unroll and jam: fewer iterations than a sweep has") {
         text_with(function, function->body));
 }
 
+TEST_CASE("unroll and jam: what remains of an open number has no sweeps of its own") {
+  const PrimFuncPtr function = prim_func(
+      "        for k, j in T.grid(n - n // T.int64(4) * T.int64(4), 8): C[j] = C[j] + A[k, j]\n");
+  CHECK(text_with(function, unroll_and_jam(*function->body.as<For>(), {}, 4)) ==
+        text_with(function, function->body));
+}
+
 TEST_CASE("a fresh copy binds variables and buffers of its own") {
   const PrimFuncPtr function = prim_func(
       "        for i in range(8):\n            with T.sblock(\"b\"):\n"
