@@ -64,9 +64,9 @@ void RowsAhead::tell(std::span<const RowSource> sources, std::span<const std::in
                      std::size_t threads) {
   own_.finish();
   for (PiecesAhead& each : others_) each.finish();
-  for (Copy& each : there_) spare_.push_back(std::move(each.memory));
-  there_ = std::move(coming_);
-  coming_.clear();
+  for (Copy& each : there_) spare_.push_back(std::move(each));
+  there_.clear();
+  std::swap(there_, coming_);
   others_.resize(threads - 1);
   for (std::size_t t = 0; t < threads; ++t) of(static_cast<int>(t))->clear();
   for (const RowSource& source : sources) {
@@ -109,20 +109,20 @@ char* RowsAhead::room_for_copy(const RowSource& source, std::span<const std::int
   }
   for (const std::int64_t number : rows)
     if (number < 0 || number >= source.rows) return nullptr;
-  Copy copy{source.data,
-            {rows.begin(), rows.end()},
-            memory_of(static_cast<std::int64_t>(rows.size()) * source.row_bytes)};
+  Copy copy = copy_of(static_cast<std::int64_t>(rows.size()) * source.row_bytes);
+  copy.source = source.data;
+  copy.rows.assign(rows.begin(), rows.end());
   coming_.push_back(std::move(copy));
-  return coming_.back().memory.begin.get();
+  return coming_.back().memory.get();
 }
 
-RowsAhead::Memory RowsAhead::memory_of(std::int64_t bytes) {
+RowsAhead::Copy RowsAhead::copy_of(std::int64_t bytes) {
   const auto found =
-      std::find_if(spare_.begin(), spare_.end(), [&](const Memory& each) { return each.bytes >= bytes; });
+      std::find_if(spare_.begin(), spare_.end(), [&](const Copy& each) { return each.bytes >= bytes; });
   if (found != spare_.end()) {
-    Memory memory = std::move(*found);
+    Copy copy = std::move(*found);
     spare_.erase(found);
-    return memory;
+    return copy;
   }
   spare_.clear();
   const std::int64_t line = PiecesAhead::line_bytes, whole = (bytes + line - 1) / line * line;
@@ -137,14 +137,14 @@ char* RowsAhead::take(const char* data, std::span<const std::int64_t> rows) {
     return each.source == data && std::equal(each.rows.begin(), each.rows.end(), rows.begin(), rows.end());
   });
   if (found == there_.end()) return nullptr;
-  taken_.push_back(std::move(found->memory));
+  taken_.push_back(std::move(*found));
   there_.erase(found);
-  return taken_.back().begin.get();
+  return taken_.back().memory.get();
 }
 
 void RowsAhead::give_back(const char* copy) {
-  const auto found = std::find_if(taken_.begin(), taken_.end(),
-                                  [&](const Memory& each) { return each.begin.get() == copy; });
+  const auto found =
+      std::find_if(taken_.begin(), taken_.end(), [&](const Copy& each) { return each.memory.get() == copy; });
   if (found == taken_.end()) return;
   try {
     spare_.push_back(std::move(*found));

@@ -68,23 +68,20 @@ class RowsAhead {
   void give_back(const char* copy);
 
  private:
-  struct Memory {
-    std::unique_ptr<char, void (*)(void*)> begin;
-    std::int64_t bytes;
-  };
+  // Used again and again, with what its vector holds: a steady round takes no memory.
   struct Copy {
-    const char* source;
-    std::vector<std::int64_t> rows;
-    Memory memory;
+    std::unique_ptr<char, void (*)(void*)> memory;
+    std::int64_t bytes;
+    const char* source = nullptr;
+    std::vector<std::int64_t> rows = {};
   };
 
   char* room_for_copy(const RowSource& source, std::span<const std::int64_t> rows, std::size_t threads);
-  Memory memory_of(std::int64_t bytes);
+  Copy copy_of(std::int64_t bytes);
 
   PiecesAhead own_, none_;  // of the thread that calls
   std::vector<PiecesAhead> others_;
-  std::vector<Copy> coming_, there_;
-  std::vector<Memory> taken_, spare_;
+  std::vector<Copy> coming_, there_, taken_, spare_;
 };
 
 // Row `at` of the table is taken now; the one behind it is told.

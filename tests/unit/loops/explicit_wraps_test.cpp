@@ -139,14 +139,20 @@ TEST_CASE("explicit wraps: a loop whose variable leaves its dtype counts its ite
   CHECK(last_line("        for i in range(I[0], I[0] + 9):\n            O[i % 64] = i\n") ==
         "O[T.Cast(\"int32\", T.Cast(\"uint32\", i_first) + T.Cast(\"uint32\", i)) % 64] = "
         "T.Cast(\"int32\", T.Cast(\"uint32\", i_first) + T.Cast(\"uint32\", i))");
-  CHECK_FALSE(is_kept("int32", "        for i in range(2147483640, 2147483647 + 9):\n            O[i & 63] = 1\n"));
-  CHECK_FALSE(is_kept("int32", "        for i in T.serial(n, n + 70000, step=3):\n            O[i & 63] = 1\n"));
+  CHECK_FALSE(
+      is_kept("int32", "        for i in range(2147483640, 2147483647 + 9):\n            O[i & 63] = 1\n"));
+  CHECK_FALSE(
+      is_kept("int32", "        for i in T.serial(n, n + 70000, step=3):\n            O[i & 63] = 1\n"));
   // These end in their dtype.
   CHECK(is_kept("int32", "        for i in range(2147483640, 2147483647):\n            O[i & 63] = 1\n"));
-  CHECK(is_kept("int32", "        for i in range(n):\n            for j in range(i, n):\n                A[j] = i\n"));
   CHECK(is_kept("int32",
-                "        for i in range(n):\n            for j in range(i + 1, n):\n                A[j] = i\n"));
-  CHECK(is_kept("int32", "        for i in range(n):\n            for j in range(i, i + 9):\n                O[j] = i\n"));
+                "        for i in range(n):\n            for j in range(i, n):\n                A[j] = i\n"));
+  CHECK(is_kept(
+      "int32",
+      "        for i in range(n):\n            for j in range(i + 1, n):\n                A[j] = i\n"));
+  CHECK(is_kept(
+      "int32",
+      "        for i in range(n):\n            for j in range(i, i + 9):\n                O[j] = i\n"));
 }
 
 TEST_CASE("explicit wraps: sizes and places of buffers, bounds of views and of axes") {
@@ -157,7 +163,8 @@ TEST_CASE("explicit wraps: sizes and places of buffers, bounds of views and of a
     return text.substr(begin, text.find('\n', at) - begin);
   };
   const std::string wraps = "T.Cast(\"int32\", T.Cast(\"uint32\", I[0]) * T.uint32(5))";
-  CHECK(first_line_with("        B = T.alloc_buffer((I[0] * 5,), \"int32\")\n        B[0] = 1\n", "T.alloc_buffer")
+  CHECK(first_line_with("        B = T.alloc_buffer((I[0] * 5,), \"int32\")\n        B[0] = 1\n",
+                        "T.alloc_buffer")
             .find(wraps) != std::string::npos);
   CHECK(first_line_with("        for i in range(2):\n            B = T.alloc_buffer((I[0] * 5,), \"int32\")\n"
                         "            B[0] = 1\n",
@@ -168,15 +175,17 @@ TEST_CASE("explicit wraps: sizes and places of buffers, bounds of views and of a
         std::string::npos);
   CHECK(first_line_with(view + "elem_offset=I[0] * 5)\n        V[0] = 1\n", "T.decl_buffer").find(wraps) !=
         std::string::npos);
-  CHECK(first_line_with("        with T.sblock(\"b\"):\n            V = T.match_buffer(O[I[0] * 5:I[0] * 5 + 4], "
-                        "(4,), \"int32\")\n            V[0] = 1\n",
-                        "T.match_buffer(O")
+  CHECK(first_line_with(
+            "        with T.sblock(\"b\"):\n            V = T.match_buffer(O[I[0] * 5:I[0] * 5 + 4], "
+            "(4,), \"int32\")\n            V[0] = 1\n",
+            "T.match_buffer(O")
             .find(wraps) != std::string::npos);
   CHECK(first_line_with("        for i in range(4):\n            with T.sblock(\"b\"):\n                v = "
                         "T.axis.reduce((I[0] * 5, I[0] * 5 + 4), I[0] * 5 + i)\n                O[0] = v\n",
                         "T.axis.reduce((")
             .find(wraps) != std::string::npos);
   // What is computed inside of a size counts as anywhere.
-  CHECK_FALSE(is_kept("int32", "        B = T.alloc_buffer((T.min(I[0] * 5, 9),), \"int32\")\n        B[0] = 1\n"));
+  CHECK_FALSE(
+      is_kept("int32", "        B = T.alloc_buffer((T.min(I[0] * 5, 9),), \"int32\")\n        B[0] = 1\n"));
   CHECK(is_kept("int32", "        B = T.alloc_buffer((n // 4 * 4,), \"int32\")\n        B[0] = 1\n"));
 }

@@ -51,8 +51,8 @@ TEST_CASE("unroll and jam: fewer iterations than a sweep has") {
 }
 
 TEST_CASE("unroll and jam: what remains of an open number has no sweeps of its own") {
-  const PrimFuncPtr function = prim_func(
-      "        for k, j in T.grid(n - n // T.int64(4) * T.int64(4), 8): C[j] = C[j] + A[k, j]\n");
+  const PrimFuncPtr function =
+      prim_func("        for k, j in T.grid(n - n // T.int64(4) * T.int64(4), 8): C[j] = C[j] + A[k, j]\n");
   CHECK(text_with(function, unroll_and_jam(*function->body.as<For>(), {}, 4)) ==
         text_with(function, function->body));
 }
