@@ -7,6 +7,7 @@ import argparse
 import json
 import math
 import os
+import pty
 import re
 import statistics
 import subprocess
@@ -28,33 +29,95 @@ SHAPES = ["64_64_64", "128_128_128", "256_256_256", "512_512_512", "1024_1024_10
 CLASSIFIER = ["x=rand", "w0=rand", "b0=rand", "w1=rand", "b1=rand"]
 
 
+class Session:
+    """An interactive session of Relish with the text of a file, which measures a call whenever it is asked to. It stays
+    between two turns, so that these can be short: nothing is compiled or read anew."""
+
+    def __init__(self, relish, threads, text, expression):
+        self.expression, self.runs, self.seen = expression, None, b""
+        self.folder = tempfile.TemporaryDirectory()
+        file = Path(self.folder.name) / "row.relish"
+        file.write_text(text)
+        self.terminal, other = pty.openpty()
+        self.process = subprocess.Popen([relish, "repl", str(file), "--threads", str(threads)], stdin=other,
+                                        stdout=other, stderr=other, env=dict(os.environ, TERM="dumb"),
+                                        start_new_session=True)
+        os.close(other)
+
+    def measure(self, seconds):
+        if self.runs is None:  # compiles, too
+            first = self.ask(self.expression.format(more=""))
+            if "error" in first:
+                return first
+            self.runs = min(10000, max(5, round(seconds * 1e3 / first["median_ms"])))
+        return self.ask(self.expression.format(more=f", runs={self.runs}"))
+
+    def ask(self, expression):
+        """The answer is the line that begins with the mark: what the terminal repeats of the question does not."""
+        os.write(self.terminal, f"t = {expression}\nprint('@', t['median_ms'], t['min_ms'])\n".encode())
+        while True:
+            answer = re.search(rb"^@ (\S+) (\S+)\r?\n", self.seen, re.M)
+            error = re.search(rb"^.*error\[.*\n", self.seen, re.M)
+            if answer or error:
+                self.seen = b""
+                return ({"median_ms": float(answer[1]), "min_ms": float(answer[2])} if answer
+                        else {"error": error[0].decode().strip()})
+            if not (read := self.read()):
+                return {"error": "the session has ended: " + self.seen.decode(errors="replace").strip()[-200:]}
+            self.seen += read
+
+    def read(self):
+        try:
+            return os.read(self.terminal, 65536)
+        except OSError:  # the other end is closed
+            return b""
+
+    def close(self):
+        os.close(self.terminal)
+        self.process.wait()
+        self.folder.cleanup()
+
+
+class Job:
+    """A row that a process of its own measures, each time anew."""
+
+    def __init__(self, measure):
+        self.measure = measure
+
+    def close(self):
+        pass
+
+
 def call(file, function, arguments, sizes=()):
-    """A row that `relish time` measures."""
-    given = [part for argument in arguments for part in ("--arg", argument)]
-    given += [part for size in sizes for part in ("--dim", size)]
-    return lambda relish, threads, seconds: timed(
-        [relish, "time", str(HERE / file), function, *given, "--threads", str(threads), "--json"])
+    """A row that `time` measures."""
+    name = re.search(r"^class (\w+):", (HERE / file).read_text(), re.M)[1]
+    given = f"arg={json.dumps(arguments)}" + (f", dim={json.dumps(sizes)}" if sizes else "")
+    return lambda options: Session(options.relish, options.threads, (HERE / file).read_text(),
+                                   f"time({name}.{function}, {given}{{more}})")
 
 
 def script(file, optimizer):
-    """A row whose file measures itself when it runs: a step of training."""
-    return lambda relish, threads, seconds: timed(
-        [relish, "run", str(HERE / file), "--set", f"optimizer={optimizer}", "--threads", str(threads)])
+    """A row whose file measures itself when it runs, in its last lines: a step of training."""
+    text, _ = (HERE / file).read_text().split("t = time(")
+    text, found = re.subn(r'arg\("optimizer", "[^"]*"\)', json.dumps(optimizer), text)
+    assert found == 1, f"{file} must have one optimizer"
+    return lambda options: Session(options.relish, options.threads, text,
+                                   "time(S.train_step, arg=args, carry=carry{more})")
 
 
 def epoch(file, optimizer, sizes="known"):
     """A row whose file trains for some epochs: how long each behind the first took, by the job's log."""
-    def measure(relish, threads, seconds):
+    def measure(options):
         with tempfile.TemporaryDirectory() as folder:
             log = Path(folder) / "run" / "metrics.jsonl"
-            done = subprocess.run([relish, "run", str(HERE / file), "--set", f"optimizer={optimizer}", "--set",
-                                   f"sizes={sizes}", "--threads", str(threads), "--run-dir", str(log.parent)],
+            done = subprocess.run([options.relish, "run", str(HERE / file), "--set", f"optimizer={optimizer}", "--set",
+                                   f"sizes={sizes}", "--threads", str(options.threads), "--run-dir", str(log.parent)],
                                   capture_output=True, text=True, check=False)
             if done.returncode != 0:
-                return failed(done)
+                return {"error": done.stderr.strip().splitlines()[0] if done.stderr.strip() else "it failed"}
             ends = [line["wall_s"] for line in map(json.loads, log.read_text().splitlines()) if "epoch_loss" in line]
         return {"median_ms": statistics.median(b - a for a, b in zip(ends, ends[1:])) * 1e3}
-    return measure
+    return lambda options: Job(lambda seconds: measure(options))
 
 
 def all_random(file, function):
@@ -102,31 +165,16 @@ def open_rows():
     return found
 
 
-def failed(done):
-    return {"error": done.stderr.strip().splitlines()[0] if done.stderr.strip() else "it failed"}
-
-
-def timed(command):
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        return failed(done)
-    line = done.stdout.strip().splitlines()[-1]
-    if line.startswith("{"):
-        return json.loads(line)
-    words = line.split()
-    return {name: float(value) for name, value in zip(words[::2], words[1::2])}
-
-
 class Known:
     """The same program with its sizes in the text, as the peer of a row of open ones."""
 
     libraries = ["Relish"]
 
-    def __init__(self, ours, options):
-        self.ours, self.options = ours, options
+    def __init__(self, same, options):
+        self.same = same(options)
 
     def measure(self, name, seconds):
-        return self.ours(self.options.relish, self.options.threads, seconds)
+        return self.same.measure(seconds)
 
 
 class Peer:
@@ -210,12 +258,14 @@ def machine_of(relish):
 
 
 def compare(name, ours, peer, options):
-    """Both in turn. Each time of ours is held against the mean of the peer's before and behind it, since a machine that
-    others use too is quicker in one second than in the next; of these ratios the median counts. The ratio of the least
-    times is what is left when neither side had a neighbour."""
+    """Both in turn, for a moment each. Each time of ours is held against the mean of the peer's before and behind it,
+    since a machine that others use too is quicker in one second than in the next; of these ratios the median counts. The
+    ratio of the least times is what is left when neither side had a neighbour."""
     mine, theirs, least = [], [], [math.inf, math.inf]
-    for turn in range(2 * options.rounds + 1):
-        measured = ours(options.relish, options.threads, options.seconds) if turn % 2 else peer.measure(name, options.seconds)
+    jobs = isinstance(ours, Job)
+    for turn in range(2 * min(options.rounds, 5 if jobs else options.rounds) + 1):
+        seconds = options.seconds * 5 if jobs else options.seconds
+        measured = ours.measure(seconds) if turn % 2 else peer.measure(name, seconds)
         if "error" in measured:
             return {"row": name, "error": measured["error"]}
         (mine if turn % 2 else theirs).append(measured["median_ms"])
@@ -226,17 +276,27 @@ def compare(name, ours, peer, options):
             "best": least[0] / least[1], "peer": " + ".join(peer.libraries)}
 
 
+def compared(name, make, peer, options):
+    ours = make(options)
+    try:
+        return compare(name, ours, peer, options)
+    finally:
+        ours.close()
+        if isinstance(peer, Known):
+            peer.same.close()
+
+
 def main():
     parser = argparse.ArgumentParser(description="Relish beside PyTorch and NumPy")
     parser.add_argument("rows", nargs="*")
-    parser.add_argument("--quick", action="store_true", help="one alternation, and none of the largest rows")
+    parser.add_argument("--quick", action="store_true", help="three alternations, and none of the largest rows")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--rounds", type=int, default=5, help="alternations (5)")
+    parser.add_argument("--rounds", type=int, default=15, help="alternations (15; 5 of whole jobs)")
     parser.add_argument("--json", help="file for all figures")
     options = parser.parse_args()
     options.relish = os.environ.get("RELISH", "relish")
-    options.rounds = 1 if options.quick else options.rounds
-    options.seconds = 0.2 if options.quick else 0.5
+    options.rounds = 3 if options.quick else options.rounds
+    options.seconds = 0.05 if options.quick else 0.1
     chosen, open_sizes = rows(), open_rows()
     starts = {"start": (), "start_compiling": ("--cache", "off")}
     known = [*chosen, *open_sizes, *starts]
@@ -261,10 +321,10 @@ def main():
                                              options.rounds * 2 + 1, starts[name])
             row = {"row": name, "relish_ms": mine, "peer_ms": theirs, "ratio": theirs / mine, "peer": best}
         elif name in open_sizes:
-            ours, same = open_sizes[name]
-            row = compare(name, ours, Known(chosen[same], options), options)
+            make, same = open_sizes[name]
+            row = compared(name, make, Known(chosen[same], options), options)
         else:
-            row = compare(name, chosen[name], best_peer(peers, name), options)
+            row = compared(name, chosen[name], best_peer(peers, name), options)
         result["rows"].append(row)
         if "error" in row:
             print(f"{name:<24}{row['error']}", flush=True)
