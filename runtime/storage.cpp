@@ -164,7 +164,7 @@ struct InBlock {
 
 // Rows that are taken from all over a large tensor lie in as many pages as there are rows: to find small
 // pages costs a third of the time of copying from them. The system is asked for large ones; it may have none.
-constexpr std::uint64_t large_page = 2 << 20, in_large_pages = 4 * large_page;
+constexpr std::uint64_t large_page = 2 << 20, in_large_pages = large_page;
 
 void* allocated(std::uint64_t bytes) {
   if (bytes < in_large_pages) return std::aligned_alloc(line, bytes);
