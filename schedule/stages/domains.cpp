@@ -2,6 +2,7 @@
 #include "schedule/stages/domains.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "ir/rewriting/rewrite.h"
@@ -24,6 +25,39 @@ bool share_buffer(const Stage& a, const Stage& b) {
   });
   return found;
 }
+
+// Which stages read each buffer, by their places before any was joined.
+class BufferReaders {
+ public:
+  explicit BufferReaders(const std::vector<Stage>& stages) {
+    for (std::size_t i = 0; i < stages.size(); ++i)
+      for_each_access(stages[i], [&](const Buffer& buffer, const std::vector<Scalar>&, bool store) {
+        std::vector<std::size_t>& readers = readers_[buffer.id()];
+        if (!store && (readers.empty() || readers.back() != i)) readers.push_back(i);
+      });
+  }
+
+  // Whether one stage reads what both give, as the means and the deviations of the same rows.
+  bool in_common(const Stage& a, const Stage& b) const {
+    std::unordered_set<std::size_t> readers;
+    for (const StageValue& value : a.values)
+      for (const std::size_t reader : of(value.target)) readers.insert(reader);
+    return std::any_of(b.values.begin(), b.values.end(), [&](const StageValue& value) {
+      const std::vector<std::size_t>& others = of(value.target);
+      return std::any_of(others.begin(), others.end(),
+                         [&](std::size_t reader) { return readers.contains(reader); });
+    });
+  }
+
+ private:
+  const std::vector<std::size_t>& of(const Buffer& buffer) const {
+    static const std::vector<std::size_t> none;
+    const auto found = buffer.defined() ? readers_.find(buffer.id()) : readers_.end();
+    return found == readers_.end() ? none : found->second;
+  }
+
+  std::unordered_map<std::uint64_t, std::vector<std::size_t>> readers_;  // by buffer, in order
+};
 
 // Whether one of the two writes what the other accesses.
 bool depend(const Stage& a, const Stage& b) {
@@ -87,14 +121,15 @@ bool alike(const Stage& a, const Stage& b) {
 }
 
 // Joins the stage to an earlier one over its domain, unless one between them is in the way.
-bool join_to_earlier(std::vector<Stage>& stages, std::size_t position) {
+bool join_to_earlier(std::vector<Stage>& stages, std::size_t position, const BufferReaders& readers) {
   const Stage& later = stages[position];
   if (!later.maps()) return false;
   for (std::size_t i = position; i-- > 0;) {
     Stage& earlier = stages[i];
     if (earlier.maps() && earlier.axes.size() == later.axes.size() &&
-        same_axes(earlier, later, later.axes.size()) && share_buffer(earlier, later) &&
-        alike(earlier, later) && earlier.values.size() + later.values.size() <= most_values_of_domain) {
+        same_axes(earlier, later, later.axes.size()) &&
+        (share_buffer(earlier, later) || readers.in_common(earlier, later)) && alike(earlier, later) &&
+        earlier.values.size() + later.values.size() <= most_values_of_domain) {
       Stage same = with_axes_of(earlier, later);
       if (meet_in_iterations(earlier, same)) {
         append(earlier, std::move(same));
@@ -151,8 +186,9 @@ bool same_axes(const Stage& a, const Stage& b, std::size_t count) {
 
 void join_domains(std::vector<Stage>& stages, const BufferIds& temporaries) {
   numbers_first(stages);
+  const BufferReaders readers(stages);
   for (std::size_t i = 1; i < stages.size();) {
-    if (join_to_earlier(stages, i))
+    if (join_to_earlier(stages, i, readers))
       stages.erase(stages.begin() + static_cast<std::ptrdiff_t>(i));
     else
       ++i;
