@@ -37,7 +37,7 @@ class Scheduler {
       // Buffers that may share elements: nothing is reordered.
       if (has_views_) return loop(stmt);
       if (const auto parts = split_by_remainders(stmt, prover_)) return statement(*parts);
-      if (const auto contracted = contract(stmt, prover_, target_)) {
+      if (const auto contracted = contract(stmt, prover_, target_, {true, false, {}, true})) {
         const Stmt blocks = inside(contracted->blocks);
         if (!contracted->few.defined()) return blocks;
         return make_stmt(

@@ -7,6 +7,14 @@
 //         sums, later ones are joined to them, and the last one goes to the result where tiles are whole
 //     where it does not, store the block's sums to the result
 //
+// Of many rows and factors that no private cache holds, each part of the terms goes over all rows:
+//
+//   for every block of columns, every part of at most 256 summed terms:
+//     copy the part of `right` into a panel
+//     for every block of rows, at once:
+//       copy the part of `left` into one
+//       for every tile: sum, and join to what the result holds of the parts before, or the sums beside it
+//
 // Where several blocks of columns use the same rows, all parts of `left` are copied once, before the blocks;
 // likewise those of `right` where several blocks of rows use the same columns.
 // Of rows that are few, blocks of columns are so many that the threads share them, and each copies its own
@@ -41,6 +49,7 @@ class ContractionWriter : private ContractionScope {
   Stmt write() {
     for (const Axis* axis : contraction.around) open(axis);
     const std::size_t around = loops_.size();
+    if (shapes.parts_first) return close(in_parts(), 0);
     for (const Blocked* blocks : {&shapes.rows, &shapes.columns})
       for (const Axis* axis : blocks->around) open(axis);
     if (shapes.columns_first) column_round = open_rounds(shapes.columns);
@@ -151,19 +160,87 @@ class ContractionWriter : private ContractionScope {
     return make_stmt(std::move(whole), span());
   }
 
+  // The blocks where each part of the terms goes over all rows.
+  Stmt in_parts() {
+    column_round = open_rounds(shapes.columns);
+    const std::size_t of_columns = loops_.size();
+    open_parts();
+    const std::size_t of_part = loops_.size();
+    joins_ = !shapes.summed.whole();
+    in_result_ = joins_ && contraction.ends_here && shapes.finishes_tiles && contraction.begins_with_zero();
+    sums_ = Buffer("sums", dtype, extents_of_sums());
+    right_ = Panel(*this, panel_name(contraction.right, "right"), dtype, shapes.right, shapes.columns,
+                   shapes.summed, shapes.tile.columns(), shapes.tile.lanes, false);
+    left_ = Panel(*this, panel_name(contraction.left, "left"), dtype, shapes.left, shapes.rows, shapes.summed,
+                  shapes.tile.rows, shapes.tile.lanes, false);
+    const Stmt columns = copied_right(*this, right_);
+    for (const Axis* axis : shapes.rows.around) open(axis);
+    row_round = open_rounds(shapes.rows);
+    loops_[of_part].kind = LoopKind::Parallel;  // there may be fewer blocks of columns than threads
+    const Stmt rows = copied_rows(*this, left_);
+    const Stmt blocks = close(in_block("rows", {left_.buffer()}, {rows, tiles()}), of_part);
+    const Stmt parts = close(in_block("part", {right_.buffer()}, {columns, blocks}), of_columns);
+    std::vector<Buffer> kept;
+    if (joins_ && !in_result_) kept.push_back(sums_);
+    return in_block("contraction", std::move(kept), {parts});
+  }
+
+  // Of all rows and a block of columns; where the result holds the sums so far, of a tile.
+  std::vector<Scalar> extents_of_sums() const {
+    if (!joins_ || in_result_) return {number(shapes.tile.rows), number(shapes.tile.columns())};
+    std::vector<Scalar> extents;
+    for (const Axis* axis : shapes.rows.around) extents.push_back(axis->loop->extent);
+    extents.push_back(number(shapes.rows.rounds() * shapes.rows_in_tiles()));
+    extents.push_back(number(shapes.columns_in_tiles()));
+    return extents;
+  }
+
+  Stmt in_block(const std::string& name, std::vector<Buffer> allocations, std::vector<Stmt> body) const {
+    BlockStmt block;
+    block.name = name;
+    block.allocations = std::move(allocations);
+    block.body = seq(std::move(body), span());
+    return make_stmt(std::move(block), span());
+  }
+
+  // Where the sum of an element is among those that are kept from part to part.
+  std::vector<Scalar> in_sums(const Scalar& row, const Scalar& column) const {
+    if (!shapes.parts_first) return {row, column};
+    std::vector<Scalar> at;
+    for (const Axis* axis : shapes.rows.around) at.push_back(values.at(axis->var.id()));
+    at.push_back(iteration(shapes.rows, row_round, row));
+    at.push_back(column);
+    return at;
+  }
+
   // A statement for every element of a tile, by its row and its column there, in so many lanes.
-  template <class Make>
-  Stmt each_of_tile(const RowTiles& tiles, std::int64_t lanes, const Make& make) const {
-    std::vector<BlockLoop> loops;
-    const TileRow row = tiles.row(loops);
+  // `holds`: of which rows; undefined for all.
+  template <class Make, class Holds>
+  Stmt each_of_tile(const RowTiles& tiles, std::int64_t lanes, const Make& make, const Holds& holds) const {
+    std::vector<BlockLoop> of_rows, of_lanes;
+    const TileRow row = tiles.row(of_rows);
     const ScalarVar vector = variable("vector"), lane = variable("lane");
     Scalar column = use(lane);
     if (shapes.tile.vectors > 1) {
-      loops.push_back({vector, number(shapes.tile.vectors), LoopKind::Unrolled});
+      of_lanes.push_back({vector, number(shapes.tile.vectors), LoopKind::Unrolled});
       column = use(vector) * number(shapes.tile.lanes) + use(lane);
     }
-    loops.push_back({lane, number(lanes), LoopKind::Vectorized});
-    return in_loops(loops, make(row, column));
+    of_lanes.push_back({lane, number(lanes), LoopKind::Vectorized});
+    return in_loops(of_rows, where(holds(row), in_loops(of_lanes, make(row, column))));
+  }
+  template <class Make>
+  Stmt each_of_tile(const RowTiles& tiles, std::int64_t lanes, const Make& make) const {
+    return each_of_tile(tiles, lanes, make, [](const TileRow&) { return Scalar(); });
+  }
+  // The statement where the condition holds; undefined: everywhere.
+  Stmt where(const Scalar& holds, const Stmt& stmt) const {
+    return holds.defined() ? make_stmt(IfStmt{holds, stmt, {}}, span()) : stmt;
+  }
+  // Whether that element of the block is one of its axis; undefined: it is one.
+  Scalar exists(const Blocked& blocks, const Scalar& round, const Scalar& element,
+                std::int64_t in_tile) const {
+    if (!shapes.parts_first || blocks.in_whole_tiles(in_tile)) return {};
+    return iteration(blocks, round, element) < blocks.cut->loop->extent;
   }
 
   // The terms of a part: one loop, where both factors have them side by side.
@@ -259,15 +336,25 @@ class ContractionWriter : private ContractionScope {
     enum class To { Tile, Sums, JoinedSums, Result, JoinedResult };
     const auto summed = [&](To to) {
       const bool result = to == To::Result || to == To::JoinedResult;
-      const std::int64_t lanes = result ? shapes.stored_lanes() : shapes.tile.lanes;
-      return each_of_tile(rows, lanes, [&](const TileRow& row, const Scalar& column) {
-        const std::vector<Scalar> at{row.in_block, in_columns(column)};
+      const std::int64_t lanes = result && !shapes.parts_first ? shapes.stored_lanes() : shapes.tile.lanes;
+      const bool kept = to == To::Tile || (!result && !in_result_);
+      const auto of_element = [&](const TileRow& row, const Scalar& column) {
         const Scalar part = load(tile, {row.in_tile, column});
+        if (to == To::Tile) return make_stmt(Store{sums_, {row.in_tile, column}, part}, span());
+        const std::vector<Scalar> at = in_sums(row.in_block, in_columns(column));
         const bool joined = to == To::JoinedSums || to == To::JoinedResult;
-        const Scalar sum = joined ? load(sums_, at) + part : part;
-        if (result) return stored_at(*this, at[0], at[1], sum);
-        return make_stmt(Store{sums_, to == To::Tile ? std::vector<Scalar>{row.in_tile, column} : at, sum},
-                         span());
+        const Scalar sum = joined && !in_result_ ? load(sums_, at) + part : part;
+        if (kept) return make_stmt(Store{sums_, at, sum}, span());
+        Stmt store = stored_at(*this, row.in_block, in_columns(column), sum);
+        if (in_result_ && joined) {
+          const auto& there = *store.as<Store>();
+          store =
+              make_stmt(Store{there.buffer, there.indices, load(there.buffer, there.indices) + part}, span());
+        }
+        return where(exists(shapes.columns, column_round, in_columns(column), shapes.tile.columns()), store);
+      };
+      return each_of_tile(rows, lanes, of_element, [&](const TileRow& row) {
+        return kept ? Scalar() : exists(shapes.rows, row_round, row.in_block, shapes.tile.rows);
       });
     };
     if (!joins_) {
@@ -275,11 +362,18 @@ class ContractionWriter : private ContractionScope {
     } else if (!begins_sums()) {
       body.push_back(summed(To::JoinedSums));
     } else {
-      const Stmt later = !shapes.finishes_tiles ? summed(To::JoinedSums)
-                         : shapes.summed.parts() == 2
-                             ? summed(To::JoinedResult)
-                             : in_last_part(summed(To::JoinedResult), summed(To::JoinedSums));
-      body.push_back(make_stmt(IfStmt{equal(part(), number(0)), summed(To::Sums), later}, span()));
+      const Scalar first = equal(part(), number(0));
+      if (in_result_) {
+        // One behind the other: what is stored first is no argument that is read.
+        body.push_back(make_stmt(IfStmt{first, summed(To::Sums), {}}, span()));
+        body.push_back(make_stmt(IfStmt{number(0) < part(), summed(To::JoinedSums), {}}, span()));
+      } else {
+        const Stmt later = !shapes.finishes_tiles ? summed(To::JoinedSums)
+                           : shapes.summed.parts() == 2
+                               ? summed(To::JoinedResult)
+                               : in_last_part(summed(To::JoinedResult), summed(To::JoinedSums));
+        body.push_back(make_stmt(IfStmt{first, summed(To::Sums), later}, span()));
+      }
     }
     BlockStmt block;
     block.name = "tile";
@@ -306,7 +400,13 @@ class ContractionWriter : private ContractionScope {
 
   // The tile, then the store of its sums, from a buffer of its own when it is one part of terms.
   Stmt with_stored_tile(const Stmt& tile, const Scalar& row_tile, const Scalar& column_tile) const {
-    const Stmt store = in_last_part(stored_tile(*this, sums_, !joins_, row_tile, column_tile));
+    const Stmt store = in_last_part(stored_tile(
+        *this,
+        [&](const BlockPlace& row, const BlockPlace& column) {
+          return joins_ ? load(sums_, in_sums(row.among_all, column.among_all))
+                        : load(sums_, {row.inside, column.inside});
+        },
+        row_tile, column_tile));
     if (joins_) return seq({tile, store}, span());
     BlockStmt block;
     block.name = "stored";
@@ -320,7 +420,8 @@ class ContractionWriter : private ContractionScope {
   WindowPanel windows_;
   MeetingPanel left_windows_;
   Buffer sums_;
-  bool joins_ = false;  // a tile is one part of a sum
+  bool joins_ = false;      // a tile is one part of a sum
+  bool in_result_ = false;  // the result holds the sums of the parts so far
 };
 
 }  // namespace

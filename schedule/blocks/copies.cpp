@@ -95,6 +95,34 @@ Stmt copied_left(ContractionScope& scope, const Panel& panel) {
                 runs_by_rows(scope.contraction));
 }
 
+Stmt copied_rows(ContractionScope& scope, const Panel& panel) {
+  const ContractionShapes& shapes = scope.shapes;
+  const Blocked &terms = shapes.summed, &rows = shapes.rows;
+  std::int64_t wide = copied_vectors * shapes.tile.lanes;
+  while (wide > 1 && terms.chunk % wide != 0) wide /= 2;
+  if (panel.order() != PanelOrder::ByElement || !terms.inside.empty() || !terms.even() ||
+      wide < shapes.tile.lanes)
+    return copied_left(scope, panel);
+  const ScalarVar vector = scope.variable("vector"), row = scope.variable(rows.cut->loop->var.name()),
+                  lane = scope.variable("lane");
+  const Scalar term = use(vector) * scope.number(wide) + use(lane);
+  ScalarMap places = scope.values;
+  let_stand_for(places, terms.cut, scope.iteration(terms, scope.summed_round, term));
+  const Scalar found = scope.iteration(rows, scope.row_round, use(row));
+  let_stand_for(
+      places, rows.cut,
+      rows.in_whole_tiles(shapes.tile.rows) ? found : min(found, rows.cut->loop->extent - scope.number(1)));
+  const Scalar all =
+      scope.in_tiles(scope.tiles_with_elements(rows, scope.row_round, shapes.tile.rows), shapes.tile.rows);
+  return scope.in_loops(
+      {{vector, scope.number(terms.chunk / wide)},
+       {row, all},
+       {lane, scope.number(wide), LoopKind::Vectorized}},
+      make_stmt(Store{panel.buffer(), panel.at(scope.row_round, scope.part(), term, {use(row), {}, {}}),
+                      substitute(scope.contraction.left, places)},
+                scope.span()));
+}
+
 Stmt copied_windows(ContractionScope& scope, const WindowPanel& panel) {
   const BlockPlaces sum = scope.places(scope.shapes.summed, scope.summed_round);
   std::vector<BlockLoop> outside;

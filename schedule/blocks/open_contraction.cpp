@@ -42,8 +42,6 @@ constexpr std::int64_t rows_guessed = 64, fewest_rows = 4;
 constexpr std::int64_t few_blocks_of_rows = 256;
 // So many sums are under way at once: vectors of columns that one of few rows reads, or rows of one vector.
 constexpr std::int64_t vectors_of_few = 4, rows_of_vector = 8;
-// Terms of a row are copied by so many vectors at once.
-constexpr std::int64_t copied_vectors = 4;
 
 // How the rows and columns are read.
 enum class Form { Panels, ColumnsAtOnce, NarrowColumns, FewRows };

@@ -105,18 +105,19 @@ Stmt asked(const ContractionScope& scope, const Scalar& row_tile, const Scalar& 
       make_stmt(Evaluate{load(store.buffer, std::move(at))}, scope.span()));
 }
 
-Stmt stored_tile(const ContractionScope& scope, const Buffer& sums, bool of_tile, const Scalar& row_tile,
-                 const Scalar& column_tile) {
+Stmt stored_tile(const ContractionScope& scope,
+                 const std::function<Scalar(const BlockPlace& row, const BlockPlace& column)>& sum,
+                 const Scalar& row_tile, const Scalar& column_tile) {
   const RegisterTile& tile = scope.shapes.tile;
   const ScalarVar row = scope.variable("row"), column = scope.variable("column");
   const Scalar in_rows = row_tile * scope.number(tile.rows) + use(row),
                in_columns = column_tile * scope.number(tile.columns()) + use(column);
-  const Scalar sum = of_tile ? load(sums, {use(row), use(column)}) : load(sums, {in_rows, in_columns});
   return scope.in_loops(
       {{row, scope.elements_of_tile(scope.shapes.rows, scope.row_round, row_tile, tile.rows)},
        {column,
         scope.elements_of_tile(scope.shapes.columns, scope.column_round, column_tile, tile.columns())}},
-      stored_at(scope, in_rows, in_columns, sum));
+      stored_at(scope, in_rows, in_columns,
+                sum({in_rows, row_tile, use(row)}, {in_columns, column_tile, use(column)})));
 }
 
 // Sums whose rows run along the result are turned first, so that what stores them does, too.

@@ -1,6 +1,9 @@
 // From the sums of a block, or of a tile, to the result.
 #pragma once
 
+#include <functional>
+
+#include "schedule/blocks/panels.h"
 #include "schedule/blocks/scope.h"
 
 namespace relish {
@@ -11,9 +14,10 @@ Stmt cleared_sums(const ContractionScope& scope, const Buffer& sums);
 Stmt stored_at(const ContractionScope& scope, const Scalar& row, const Scalar& column, const Scalar& sum);
 // Asks for what is read behind the sums of a tile: T.evaluate(result[...]) for each vector of them.
 Stmt asked(const ContractionScope& scope, const Scalar& row_tile, const Scalar& column_tile);
-// Stores the sums of a tile. `of_tile`: the buffer holds these alone, else those of the block.
-Stmt stored_tile(const ContractionScope& scope, const Buffer& sums, bool of_tile, const Scalar& row_tile,
-                 const Scalar& column_tile);
+// Stores the sums of a tile, of which `sum` gives each.
+Stmt stored_tile(const ContractionScope& scope,
+                 const std::function<Scalar(const BlockPlace& row, const BlockPlace& column)>& sum,
+                 const Scalar& row_tile, const Scalar& column_tile);
 // Stores the block's sums.
 Stmt stored(ContractionScope& scope, const Buffer& sums);
 

@@ -319,11 +319,12 @@ std::optional<Contracted> contract(const Stmt& stmt, RangeProver& prover, const 
                           {},
                           false,
                           behind.reads_elements,
-                          order.empty() ? 0 : order.back()};
+                          order.empty() ? 0 : order.back(),
+                          behind.nothing};
   find_windows(contraction, prover);
   // The places of windows decide by themselves which of their factors gives the columns.
   if (!behind.order.empty() && !(contraction.windows.empty() && contraction.meetings.empty()))
-    return contract(stmt, prover, target, {false, false, {}});
+    return contract(stmt, prover, target, {false, false, {}, behind.nothing});
   auto last = with_items_last(contraction, others, target, prover);
   if (last && shapes_of(*last, target).segment > 0)
     contraction = std::move(*last);

@@ -31,6 +31,8 @@ struct Behind {
   // Where it alone stores what there is, and along another dimension of the result than the last: all of
   // them, in the order in which that lies in memory.
   std::vector<std::size_t> order;
+  // There is nothing: the result may hold the sums of some of the terms.
+  bool nothing = false;
 };
 
 // The nest in blocks that fit the caches. A block copies its parts of both factors into panels (which takes

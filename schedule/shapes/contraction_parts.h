@@ -28,6 +28,12 @@ struct Contraction {
   bool items_last = false;
   bool reads_elements = false;  // what is put behind the stores reads elements of its own
   std::size_t last = 0;         // the dimension of the result along which it is stored
+  bool ends_here = false;       // nothing is put behind the stores: the result may hold sums of some terms
+
+  bool begins_with_zero() const {
+    const auto* first = init ? init->value.as<FloatLiteral>() : nullptr;
+    return first && first->value == 0;
+  }
 };
 
 }  // namespace relish

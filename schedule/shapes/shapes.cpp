@@ -106,10 +106,12 @@ bool asks(const Contraction& contraction, const ContractionShapes& shapes) {
 }
 
 // Whether the last of several parts of a tile's terms goes to the result with the sums before it.
-bool finishes_tiles(const Contraction& contraction, const ContractionShapes& shapes) {
+// Where nothing follows, tiles may end behind the last element.
+bool finishes_tiles(const Contraction& contraction, const ContractionShapes& shapes, bool ends_here) {
   return may_store_tiles(contraction) && !shapes.asks && !shapes.summed.whole() &&
-         shapes.summed.has_known_parts() && shapes.rows.in_whole_tiles(shapes.tile.rows) &&
-         shapes.columns.in_whole_tiles(shapes.tile.columns());
+         shapes.summed.has_known_parts() &&
+         (ends_here || (shapes.rows.in_whole_tiles(shapes.tile.rows) &&
+                        shapes.columns.in_whole_tiles(shapes.tile.columns())));
 }
 
 // How many rows of tiles read the right factor where it is; any number when it is as small as that.
@@ -250,6 +252,65 @@ bool cut_columns(const Contraction& contraction, ContractionShapes& shapes) {
 // So many rows, or less, stay in the cache of a core while one block of columns after the other reads them.
 constexpr std::int64_t most_rows_of_columns = 256;
 
+// Rows of a block, where each part of the terms goes over all of them, and how many such blocks there are.
+constexpr std::int64_t rows_of_part = 32, least_blocks_of_part = 8;
+// Fewer columns read a row too seldom for a copy of its own.
+constexpr std::int64_t least_columns_of_part = 64;
+
+std::int64_t in_whole_tiles(std::int64_t most, std::int64_t tile) {
+  return std::max(most / tile * tile, tile);
+}
+
+// Whether both factors stay in the cache that a core has for itself, with what is made of them.
+bool stays_in_cache(const Contraction& contraction, const Target& target, std::int64_t bytes) {
+  std::int64_t elements = 0;
+  return !__builtin_add_overflow(elements_of_axes(contraction.rows), elements_of_axes(contraction.columns),
+                                 &elements) &&
+         !__builtin_mul_overflow(elements, elements_of_axes(contraction.summed) * bytes, &elements) &&
+         elements <= target.private_cache_bytes * 3 / 4;
+}
+
+// Of rows whose number only the run knows no buffer holds sums, but the result may.
+bool may_be_open(const Contraction& contraction) {
+  return contraction.rows.size() == 1 && contraction.ends_here && contraction.begins_with_zero();
+}
+
+// Lets each part of the terms go over all rows, where these are many and the sums of a tile need nothing but
+// the tile: so nothing is copied to memory and read from there again. False where that is not so.
+bool go_in_parts(const Contraction& contraction, ContractionShapes& shapes, const Target& target,
+                 std::int64_t bytes) {
+  if (!contraction.around.empty() || contraction.guard.defined() || shapes.direct || shapes.in_windows() ||
+      shapes.left_in_windows() || contraction.columns.size() != 1 || !shapes.columns.known() ||
+      !shapes.summed.has_known_parts() || !(shapes.rows.has_known_parts() || may_be_open(contraction)) ||
+      extent_of(contraction.columns.front()) < least_columns_of_part ||
+      stays_in_cache(contraction, target, bytes))
+    return false;
+  ContractionShapes in_parts = shapes;
+  Blocked &rows = in_parts.rows, &columns = in_parts.columns;
+  const std::int64_t most_columns = target.private_cache_bytes / (2 * terms_in_part * bytes);
+  in_parts.tile =
+      best_tile({rows_of_part, std::min(extent_of(columns.cut), most_columns), shapes.summed.size(),
+                 shapes.tile.lanes, bytes, rows.known() ? extent_of(contraction.rows.back()) : 0,
+                 rows.known() ? extent_of(columns.cut) : 0},
+                target);
+  const RegisterTile& tile = in_parts.tile;
+  rows = blocked(contraction.rows, in_whole_tiles(rows_of_part, tile.rows));
+  columns = blocked(contraction.columns, in_whole_tiles(most_columns, tile.columns()));
+  balance(columns, columns.rounds());
+  if (columns.rounds() > 1) round_up_to_tiles(columns, tile.columns());
+  if (rows.parts() < least_blocks_of_part || !rows.inside.empty()) return false;
+  in_parts.left_direct = in_parts.left_once = in_parts.right_once = false;
+  const bool whole = rows.in_whole_tiles(tile.rows) && columns.in_whole_tiles(tile.columns());
+  in_parts.stores_tiles =
+      may_store_tiles(contraction) && in_parts.summed.whole() && (whole || contraction.ends_here);
+  in_parts.asks = asks(contraction, in_parts);
+  in_parts.finishes_tiles = finishes_tiles(contraction, in_parts, contraction.ends_here);
+  in_parts.parts_first = true;
+  if (!in_parts.stores_tiles && !in_parts.asks && !in_parts.finishes_tiles) return false;
+  shapes = in_parts;
+  return true;
+}
+
 // Elements that are one axis, of a factor without a guard, are copied tile by tile.
 bool in_tiles(const Contraction& contraction, const Blocked& elements, bool left) {
   return elements.inside.empty() && !(contraction.guard.defined() && contraction.guards_left == left);
@@ -354,11 +415,12 @@ ContractionShapes shapes_of(const Contraction& contraction, const Target& target
   if (shapes.direct) {
     shapes.left_direct = reads_left_directly(contraction, shapes, bytes);
     shapes.asks = asks(contraction, shapes);
-    shapes.finishes_tiles = finishes_tiles(contraction, shapes);
+    shapes.finishes_tiles = finishes_tiles(contraction, shapes, false);
     return shapes;
   }
   if (rows.inner == 1 && rows.rounds() > 1 && !shapes.left_in_windows()) round_up_to_tiles(rows, tile.rows);
   if (columns.inner == 1 && columns.rounds() > 1 && !windows) round_up_to_tiles(columns, tile.columns());
+  if (go_in_parts(contraction, shapes, target, bytes)) return shapes;
   shapes.stores_tiles = stored();
   shapes.left_direct = !shapes.left_in_windows() && reads_left_directly(contraction, shapes, bytes);
   const bool cut = cut_columns(contraction, shapes);
@@ -367,7 +429,7 @@ ContractionShapes shapes_of(const Contraction& contraction, const Target& target
   if (cut && !shapes.left_direct && !shapes.left_once) columns.chunk = extent_of(columns.cut);
   shapes.right_once = !windows && fits_at_once(columns, rows, shapes.summed, tile.columns());
   shapes.asks = asks(contraction, shapes);
-  shapes.finishes_tiles = finishes_tiles(contraction, shapes);
+  shapes.finishes_tiles = finishes_tiles(contraction, shapes, false);
   return shapes;
 }
 
@@ -388,6 +450,7 @@ std::optional<FewRows> few_rows_of(const Contraction& contraction, const Contrac
   few.shapes.rows.chunk = most_rows_of_columns / shapes.tile.rows * shapes.tile.rows;
   few.shapes.columns.chunk = std::min(columns.chunk, in_tile * rounds_of(tiles, most_column_blocks));
   few.shapes.columns_first = few.shapes.left_direct = true;
+  few.shapes.parts_first = few.shapes.stores_tiles = few.shapes.finishes_tiles = false;
   few.shapes.left_once = few.shapes.right_once = false;
   few.shapes.left_ahead = few.shapes.right_ahead = {};  // of panels that these shapes have not
   const Scalar& rows = shapes.rows.cut->loop->extent;

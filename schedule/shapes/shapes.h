@@ -69,6 +69,9 @@ struct ContractionShapes {
   bool right_once = false;  // one panel holds all of the right factor
   // Blocks of columns are around those of rows: the threads take columns, of which each copies its own.
   bool columns_first = false;
+  // Each part of the terms goes over all rows, whose blocks are a few tiles and tasks of the threads; its
+  // panel of columns stays in the cache that a core has for itself.
+  bool parts_first = false;
   Ahead right_ahead, left_ahead;
   // A tile asks for the elements that are read behind its sums, and is stored to the result when these are
   // complete.

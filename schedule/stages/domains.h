@@ -7,8 +7,8 @@
 
 namespace relish {
 
-// Stages over the same domain become one, whose later values use the earlier ones by name. Temporaries that
-// nobody reads any more are not stored.
+// Stages over the same domain that touch one buffer, or have a reader in common, become one, whose later
+// values use the earlier ones by name. Temporaries that nobody reads any more are not stored.
 void join_domains(std::vector<Stage>& stages, const BufferIds& temporaries);
 
 // Whether the axes of both run over the same, pairwise, the first `count` of them.

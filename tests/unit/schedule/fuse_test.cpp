@@ -206,6 +206,30 @@ TEST_CASE("fuse: row kernels and their gradients compute the same") {
               {Value(numbers(DType::Float32, {9, 33}, 1)), Value(numbers(DType::Float32, {9, 33}, 4))}, 1e-5);
 }
 
+TEST_CASE("fuse: the gradient of a norm by its data is one loop over rows") {
+  // By sums that the norm has handed on: its mean and its deviation come from different ones.
+  const ModulePtr module = read_function(
+      tensors("xa", "(64, 96)") + ", " + tensors("g", "(1, 96)") + ", " + tensors("mv", "(64, 1)"),
+      "        mean = R.divide(m, R.const(96.0, \"float32\"))\n"
+      "        scale = R.divide(R.const(1.0, \"float32\"), R.sqrt(R.divide(v, R.const(96.0, \"float32\"))))\n"
+      "        h = R.multiply(R.subtract(x, mean), scale)\n        w = R.multiply(a, g)\n"
+      "        s = R.mean(R.multiply(w, h), axis=[1], keepdims=True)\n"
+      "        t = R.mean(w, axis=[1], keepdims=True)\n"
+      "        r = R.multiply(R.subtract(R.subtract(w, t), R.multiply(h, s)), scale)\n"
+      "        return (r, R.sum(R.multiply(a, h), axis=[0]))\n");
+  const Module fused = fuse(legalize(*module));
+  INFO(print(fused));
+  CHECK(row_blocks(fused) == 1);
+  CHECK(calls_of(fused) == 2);  // the sum over all rows is the other one
+  const Value data(numbers(DType::Float32, {64, 96}, 1)), slopes(numbers(DType::Float32, {64, 96}, 5));
+  Tensor squares = Tensor::empty(DType::Float32, {64, 1});
+  for (std::int64_t i = 0; i < 64; ++i) squares.set_double(i, 60.0 + static_cast<double>(i));
+  check_fused(module,
+              {data, slopes, Value(numbers(DType::Float32, {1, 96}, 2)),
+               Value(numbers(DType::Float32, {64, 1}, 3)), Value(squares)},
+              1e-5);
+}
+
 TEST_CASE("fuse: movement is done by the indices of its reader") {
   const ModulePtr module =
       read_function(tensors("xy", "(6, 8)"),

@@ -94,10 +94,10 @@ TEST_CASE("growth: what follows a product of open sizes grows with its steps") {
           return (of[to].*measure - of[from].*measure) / (to - from);
         };
         // A step more takes as much behind four as behind two, and no step more than the first, which may
-        // begin a kernel.
+        // begin a kernel; or as those, where the product alone, which nothing follows, has other loops.
         CHECK(grown(4, 8) > 0);
         CHECK(grown(4, 8) <= 1.25 * grown(2, 4));
-        CHECK(grown(0, 8) <= grown(0, 1));
+        CHECK(grown(0, 8) <= std::max(grown(0, 1), 1.25 * grown(2, 4)));
       }
     }
   }

@@ -125,8 +125,8 @@ TEST_CASE("padding: large panels are asked for ahead, by rows that share it") {
   };
   Target far = image_target;
   far.private_cache_bytes = 1 << 19;
-  CHECK(asks(product(1000, 600, 1000), far));
-  CHECK_FALSE(asks(product(1000, 600, 800), far));  // not four times the cache
+  CHECK(asks(product(190, 600, 1000), far));
+  CHECK_FALSE(asks(product(190, 600, 700), far));  // not four times the cache
   // The next tile of the last one of a part is the first of the next part; tiles, parts and panels end early.
   const Target small{.vector_bytes = 32, .private_cache_bytes = 1 << 18, .least_products = 0};
   const auto interpreter = make_interpreter();
