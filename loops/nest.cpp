@@ -8,7 +8,7 @@
 
 namespace relish {
 
-std::optional<Nest> perfect_nest(const Stmt& stmt) {
+std::optional<Nest> perfect_loops(const Stmt& stmt) {
   Nest nest;
   Stmt at = stmt;
   while (const auto* loop = at.as<For>()) {
@@ -37,8 +37,12 @@ std::optional<Nest> perfect_nest(const Stmt& stmt) {
   }
   nest.store = at.as<Store>();
   nest.store_stmt = at;
-  if (!nest.store) return std::nullopt;
   return nest;
+}
+
+std::optional<Nest> perfect_nest(const Stmt& stmt) {
+  auto nest = perfect_loops(stmt);
+  return nest && nest->store ? nest : std::nullopt;
 }
 
 std::optional<ScalarVar> strided_var(const Scalar& index) {

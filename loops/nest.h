@@ -1,4 +1,4 @@
-// Perfect nests: loops around one store, with or without a block.
+// Perfect nests: loops around one statement, mostly a store, with or without a block.
 #pragma once
 
 #include <optional>
@@ -22,11 +22,13 @@ struct Nest {
   std::vector<Axis> axes;
   const BlockStmt* block = nullptr;
   Stmt block_stmt;
-  Stmt store_stmt;
+  Stmt store_stmt;  // what stands inside
   const Store* store = nullptr;
 };
 
 std::optional<Nest> perfect_nest(const Stmt& stmt);
+// The same around a statement of any kind; `store` is null where that is none.
+std::optional<Nest> perfect_loops(const Stmt& stmt);
 // Fills in which axes the store uses; false unless its indices are distinct axes and constants. `strided`:
 // also an axis times a number above 0, plus a constant. `outer`: also variables from outside of the nest.
 bool find_stored_axes(Nest& nest, bool strided = false, bool outer = false);

@@ -76,7 +76,7 @@ void CallEmitter::plain_kernel(const step::CallKernel& call, Span span,
     builder.SetInsertPoint(failed);
     sizes_.apart([&] {
       fault(call.fault->steps);
-      hosts_.tell_fault(*call.fault, span, status);
+      hosts_.tell_fault(*call.fault, status);
     });
     builder.SetInsertPoint(next);
   } else {

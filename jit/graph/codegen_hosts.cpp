@@ -128,7 +128,7 @@ void HostEmitter::call_value(const step::CallValue& given, Span span) {
 
 // The fault of an operator's kernel is told by the operator's evaluation on the same arguments, which knows
 // the value and its place: its words are the interpreter's.
-void HostEmitter::tell_fault(const step::OperatorFault& fault, Span span, llvm::Value* status) {
+void HostEmitter::tell_fault(const step::OperatorFault& fault, llvm::Value* status) {
   llvm::IRBuilder<>& builder = code_.builder;
   if (const std::size_t count = slot_count(fault.args); count > fault_slot_count_) {
     fault_slots_ = RuntimeCalls::stack_slots(builder, count);
@@ -136,8 +136,8 @@ void HostEmitter::tell_fault(const step::OperatorFault& fault, Span span, llvm::
   }
   llvm::Value* in = fault_slots_ ? fault_slots_ : llvm::ConstantPointerNull::get(builder.getPtrTy());
   places_.write_slots(fault.args, in);
-  llvm::Value* index =
-      code_.int32(program_.add(operator_host_call(*fault.call.as<OpCall>(), fault.args, {}, span)));
+  llvm::Value* index = code_.int32(
+      program_.add(operator_host_call(*fault.call.as<OpCall>(), fault.args, {}, fault.call.span())));
   llvm::Function* tell =
       code_.runtime.get("rt_operator_fault", code_.i32, {code_.ptr, code_.i32, code_.i32, code_.ptr});
   builder.CreateRet(builder.CreateCall(tell, {code_.context, index, status, in}));

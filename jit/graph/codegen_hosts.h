@@ -22,7 +22,7 @@ class HostEmitter {
   void fix_arguments(const step::FixArguments& made, Span span);
   void call_value(const step::CallValue& call, Span span);
   // Ends the function by the fault of a kernel that gave `status`.
-  void tell_fault(const step::OperatorFault& fault, Span span, llvm::Value* status);
+  void tell_fault(const step::OperatorFault& fault, llvm::Value* status);
 
  private:
   // Calls the runtime function `name`(context, number of the call, in, out) for `call`, whose layout is that

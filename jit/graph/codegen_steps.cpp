@@ -101,7 +101,7 @@ void StepEmitter::allocate(const step::Allocate& given, Span span) {
   places_.allocate(given.result, given.clear, span, [&](llvm::Value* status) {
     sizes_.apart([&] {
       list(given.fault->steps);
-      hosts_.tell_fault(*given.fault, span, status);
+      hosts_.tell_fault(*given.fault, status);
     });
   });
 }

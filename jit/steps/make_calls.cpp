@@ -168,11 +168,11 @@ PlaceId StepMaker::copy_of(PlaceId from, DType dtype, const Type& type) {
 }
 
 std::shared_ptr<const step::OperatorFault> StepMaker::fault_of(const Expr& expr) {
-  const OpCall* call = program_.operator_of(expr);
-  if (!call) return nullptr;
-  step::OperatorFault fault{program_.operator_call(expr), {}, {}};
+  const Expr call = program_.operator_of(expr);
+  if (!call.defined()) return nullptr;
+  step::OperatorFault fault{call, {}, {}, program_.is_fused(expr)};
   fault.steps = apart([&] {
-    fault.args = values(call->args);
+    fault.args = values(call.as<OpCall>()->args);
     for (const ValueTree& arg : fault.args) give(arg);
   });
   return std::make_shared<const step::OperatorFault>(std::move(fault));

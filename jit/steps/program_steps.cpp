@@ -10,7 +10,6 @@
 #include "jit/steps/compilable.h"
 #include "jit/steps/step_maker.h"
 #include "loops/written_first.h"
-#include "schedule/fusion/fuse.h"
 #include "schedule/schedule.h"
 #include "support/failure.h"
 
@@ -19,7 +18,8 @@ namespace relish::jit {
 LoweredProgram lowered_program(const Module& module, UnknownShapes unknown, const Target& target) {
   require_compilable(module.functions);
   LoweredProgram program{lift_bodies(module), {}, {}, target};
-  program.unscheduled = fuse(legalize(program.lifted.module, unknown, &program.operators), &program.apart);
+  program.unscheduled =
+      fuse(legalize(program.lifted.module, unknown, &program.operators), &program.apart, &program.checking);
   program.lifted.module = schedule(program.unscheduled, target);
   return program;
 }
@@ -115,12 +115,15 @@ const KernelFacts& ProgramSteps::kernel(const PrimFunc& function) {
   return kernels_.emplace(&function, std::move(facts)).first->second;
 }
 
-const OpCall* ProgramSteps::operator_of(const Expr& call_tir) const {
-  if (!operators_) return nullptr;
-  const auto found = operators_->find(&call_tir.node());
-  if (found == operators_->end()) return nullptr;
-  const auto* call = found->second.as<OpCall>();
-  return call->op->eval ? call : nullptr;
+bool ProgramSteps::is_fused(const Expr& call_tir) const {
+  return program_ && program_->checking.contains(&call_tir.node());
+}
+
+Expr ProgramSteps::operator_of(const Expr& call_tir) const {
+  if (!operators_) return {};
+  const Expr& failing = is_fused(call_tir) ? program_->checking.at(&call_tir.node()) : call_tir;
+  const auto found = operators_->find(&failing.node());
+  return found != operators_->end() && found->second.as<OpCall>()->op->eval ? found->second : Expr();
 }
 
 std::optional<std::string> packed_symbol(const Module& module, const Expr& callee) {

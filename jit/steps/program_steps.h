@@ -7,7 +7,7 @@
 
 #include "jit/steps/steps.h"
 #include "loops/write_over.h"
-#include "schedule/fusion/notes.h"
+#include "schedule/fusion/fuse.h"
 #include "schedule/target.h"
 #include "transform/legalize.h"
 #include "transform/lift_bodies.h"
@@ -20,7 +20,8 @@ struct LoweredProgram {
   LoweredCalls operators;
   Module unscheduled;  // the same functions before their loops were scheduled
   Target target;
-  FusionNotes apart = {};  // by kernels of `unscheduled`
+  FusionNotes apart = {};       // by kernels of `unscheduled`
+  CheckingCalls checking = {};  // of its calls, those made of one in `operators` and others
 };
 // Failure(TypeError) for what cannot be compiled; operators on shapes that only the run shows are evaluated
 // by the program, or refused, as `unknown` says.
@@ -64,9 +65,11 @@ class ProgramSteps {
 
   const Module& module() const { return lifted_.module; }
   const LiftedFunctions& functions() const { return lifted_.functions; }
-  // The call of the operator that a call_tir stands for, where its evaluation can tell a fault; else null.
-  const OpCall* operator_of(const Expr& call_tir) const;
-  const Expr& operator_call(const Expr& call_tir) const { return operators_->at(&call_tir.node()); }
+  // The call of the operator that a call_tir stands for, perhaps beside others that never fail, where its
+  // evaluation can tell a fault; else undefined.
+  Expr operator_of(const Expr& call_tir) const;
+  // Whether the call_tir stands for others, too.
+  bool is_fused(const Expr& call_tir) const;
 
  private:
   const LiftedModule& lifted_;

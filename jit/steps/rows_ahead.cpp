@@ -131,7 +131,7 @@ class Teller {
   // Whether the kernel copies rows into memory of this function alone, by numbers of them: the operator take,
   // whose rows are the same before this round as in it.
   bool copies(const step::CallKernel& kernel) {
-    if (kernel.args.size() != 3 || !kernel.fault) return false;
+    if (kernel.args.size() != 3 || !kernel.fault || kernel.fault->fused) return false;
     const auto* call = kernel.fault->call.as<OpCall>();
     const Attribute* axis = find_attribute(call->attributes, "axis");
     const Place &source = body_.places[kernel.args[0]], &rows = body_.places[kernel.args[1]];

@@ -104,6 +104,7 @@ struct OperatorFault {
   Expr call;
   StepList steps;
   std::vector<ValueTree> args;
+  bool fused = false;  // the kernel stands for other calls, too
 };
 // The memory of a temporary: in the arena, or of its own where it has no slot. `fault`: where a dim may be
 // negative.

@@ -19,6 +19,7 @@ struct FusibleCallee {
   PrimFuncPtr function;
   std::vector<Stage> stages;
   std::size_t loops = 0;  // nests that remain of it alone
+  bool checks = false;    // it may fail by a check; else never
 };
 
 struct FusibleCall {

@@ -22,7 +22,8 @@ constexpr std::size_t most_named = 4;
 
 class ModuleFuser {
  public:
-  ModuleFuser(const Module& module, FusionNotes* notes) : result_(module), notes_(notes) {
+  ModuleFuser(const Module& module, FusionNotes* notes, CheckingCalls* checking)
+      : result_(module), notes_(notes), checking_(checking) {
     for (const GlobalFunction& each : result_.functions) {
       if (const auto* function = std::get_if<PrimFuncPtr>(&each))
         prim_funcs_.emplace(name_of(each), *function);
@@ -116,6 +117,8 @@ class ModuleFuser {
       const Expr value = with_scalar_parameters(
           call_tir(callee, CallFuser::arguments(calls, group.kept), types, results.size() > 1, span),
           scalars_);
+      for (const FusibleCall& each : group.calls)
+        if (each.callee->checks && fuser_.checking_) fuser_.checking_->emplace(&value.node(), each.value);
       Binding made = last;
       if (results.size() == 1) {
         made.kind = VarBinding{results.front(), value};
@@ -166,7 +169,8 @@ class ModuleFuser {
       if (auto stages = stages_of(*found->second)) {
         const std::size_t loops =
             fuse_stages(*stages, found->second->allocations, found->second->span, contractions_).loops;
-        known->second = FusibleCallee{found->second, std::move(*stages), loops};
+        const bool checks = have_checks(*stages);
+        known->second = FusibleCallee{found->second, std::move(*stages), loops, checks};
       }
     }
     return known->second ? &*known->second : nullptr;
@@ -189,6 +193,7 @@ class ModuleFuser {
 
   Module result_;
   FusionNotes* const notes_;
+  CheckingCalls* const checking_;
   ReadyContractions contractions_;
   CallFuser calls_{contractions_};
   std::unordered_set<std::string> replaced_;
@@ -212,8 +217,9 @@ PrimFuncPtr fuse(const PrimFuncPtr& function) {
   return made;
 }
 
-Module fuse(const Module& module, FusionNotes* notes) {
-  Module result = ModuleFuser(with_shared_sums(with_taken_results(with_explicit_wraps(module))), notes).run();
+Module fuse(const Module& module, FusionNotes* notes, CheckingCalls* checking) {
+  Module result =
+      ModuleFuser(with_shared_sums(with_taken_results(with_explicit_wraps(module))), notes, checking).run();
   verify_after(result, "fuse");
   return result;
 }

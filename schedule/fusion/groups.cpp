@@ -30,6 +30,22 @@ VarIds vars_in(const Expr& value) {
 
 std::size_t at_least_one(std::size_t loops) { return std::max<std::size_t>(loops, 1); }
 
+// Whether the value is there already, or made of what is.
+bool is_there(const Expr& value) {
+  if (const auto* field = value.as<TupleGet>()) return field->tuple.type().tuple() && is_there(field->tuple);
+  if (const auto* made = value.as<TupleExpr>())
+    return std::all_of(made->fields.begin(), made->fields.end(), is_there);
+  return value.as_var() || value.as<Constant>();
+}
+
+// Whether a size of the call's result is computed, so that it may be none.
+bool computes_sizes(const FusibleCall& call) {
+  const TensorType* type = call.result.type().tensor();
+  return !type || !type->shape ||
+         std::any_of(type->shape->begin(), type->shape->end(),
+                     [](const Scalar& dim) { return !dim.as_int() && !dim.as_var(); });
+}
+
 class GroupGrower {
  public:
   GroupGrower(const std::vector<BindingBlock>& blocks, const std::vector<Expr>& results,
@@ -72,6 +88,7 @@ class GroupGrower {
     bool closed = false;  // somebody else has used a result
     bool copies = false;  // all that it does is to copy elements
     bool lends = false;   // a reader does so for itself
+    int fault = 0;        // which of all that may fail are its checks, those of one call; 0: it has none
   };
   // Calls that can be one.
   struct Joined {
@@ -99,14 +116,18 @@ class GroupGrower {
     std::size_t own = groups_.size();
     std::unordered_map<std::size_t, std::string> apart;
     lenders_.clear();
+    if (!callee && !(plain && is_there(plain->value))) ++faults_;
     for (const std::size_t source : sources) {
       if (!callee) apart[source] = why_not_into(binding.value());
       if (groups_[source].room != room_)
         apart[source] = "an effect, or the end of the block, stands before what reads it";
+      else if (callee && !may_move(groups_[source]))
+        apart[source] = "it may fail, and what stands before its reader may fail, too";
       if (groups_[source].closed) apart[source] = "it is read before that, too";
     }
     if (callee) {
       const FusibleCall call{plain->var, plain->value, callee};
+      if (callee->checks || computes_sizes(call)) ++faults_;
       own = joined(call, used, sources, apart);
       group_of_[call.result.id()] = own;
     }
@@ -124,7 +145,9 @@ class GroupGrower {
     Sources from;
     for (const std::size_t source : sources) {
       const Group& group = groups_[source];
-      if (group.room != room_) continue;
+      // What a check tells is told of its call's arguments: they have to be there.
+      if (call.callee->checks) apart[source] = "what reads it may fail";
+      if (group.room != room_ || !may_move(group) || call.callee->checks) continue;
       if (lends(group, call, used))
         from.lenders.push_back(source);
       else if (!group.closed)
@@ -141,9 +164,13 @@ class GroupGrower {
       if (join({{open[i]}, {}}, call, used, apart)) return open[i];
     groups_.push_back(
         {{{call}, {true}, nullptr, {}}, call.callee->loops, room_, false, copies_elements(call)});
+    if (call.callee->checks) groups_.back().fault = faults_;
     inside_.emplace_back(used);
     return groups_.size() - 1;
   }
+
+  // Whether the group's call may come to stand here: no other call, that may fail, stands behind its checks.
+  bool may_move(const Group& group) const { return group.fault == 0 || group.fault == faults_; }
 
   // Whether the call, one reader of several, may do for itself what the group does.
   bool lends(const Group& group, const FusibleCall& call, const VarIds& used) const {
@@ -234,7 +261,11 @@ class GroupGrower {
       inside_.emplace_back(VarIds());
     }
     const std::size_t own = from.open.empty() ? groups_.size() - 1 : from.open.front();
-    for (std::size_t i = 1; i < from.open.size(); ++i) groups_[from.open[i]] = Group{};
+    for (std::size_t i = 1; i < from.open.size(); ++i) {
+      // Only one of them has checks: the last to have any.
+      groups_[own].fault = std::max(groups_[own].fault, groups_[from.open[i]].fault);
+      groups_[from.open[i]] = Group{};
+    }
     for (const std::size_t lender : from.lenders) {
       groups_[lender].lends = true;
       lenders_.insert(lender);
@@ -283,6 +314,7 @@ class GroupGrower {
   std::unordered_map<std::uint64_t, std::size_t> group_of_;  // by the variable of a result
   std::unordered_set<std::size_t> lenders_;                  // groups of copies that the last call does, too
   int room_ = 0;
+  int faults_ = 0;  // how many of the bindings up to this one may fail
 };
 
 }  // namespace

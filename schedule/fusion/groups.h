@@ -1,6 +1,8 @@
 // Which calls of a body become one. Bindings are looked at in order; a call joins the groups of the calls
 // whose results it takes, as long as nothing outside of the group has used a result before. Copies of
 // elements (splits, reshapes, transposes) that several calls read are lent to each that they can be one with.
+// What fails in a program is what fails first as it is written: a call with checks is moved behind nothing
+// that may fail, too.
 #pragma once
 
 #include <functional>
@@ -19,7 +21,8 @@ struct FusedGroup {
   bool vanishes = false;             // copies that all readers do for themselves
 };
 
-// Null for a call that is not fused: with effects, or that may fault, or whose loops are not known.
+// Null for a call that is not fused: with effects, or that may fail but by checks, or whose loops are not
+// known.
 using CalleeOf = std::function<const FusibleCallee*(const Expr& value)>;
 
 // The groups of the calls of the body, those of one call too; what it binds is seen in `results` and in

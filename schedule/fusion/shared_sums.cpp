@@ -210,7 +210,8 @@ class SumSharer {
     if (fresh) {
       const PrimFuncPtr function = result_.prim_func(global->name);
       auto stages = function ? stages_of(*function) : std::nullopt;
-      if (stages) {
+      // A call with checks stays as it is: its arguments tell what fails, so all of them are needed.
+      if (stages && !have_checks(*stages)) {
         const bool sums = std::any_of(stages->begin(), stages->end(), [](const Stage& stage) {
           return stage.reduces() && stage.init.defined();
         });

@@ -39,7 +39,10 @@ bool tells(const PrimParam& param, const ScalarVar& var) {
 // The function without the statements that nothing but other results needs. None when they need each other.
 PrimFuncPtr computing_one(const PrimFunc& function, const CallTir& call, std::size_t taken, Span span) {
   const auto* sequence = function.body.as<SeqStmt>();
-  if (!sequence || sequence->body.size() > most_stages || !stages_of(function)) return nullptr;
+  if (!sequence || sequence->body.size() > most_stages) return nullptr;
+  // A check is needed whatever is taken.
+  const auto stages = stages_of(function);
+  if (!stages || have_checks(*stages)) return nullptr;
   auto made = std::make_shared<PrimFunc>(function);
   made->params.clear();
   std::vector<Buffer> others;

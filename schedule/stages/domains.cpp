@@ -141,13 +141,15 @@ bool join_to_earlier(std::vector<Stage>& stages, std::size_t position, const Buf
   return false;
 }
 
-// Numbers are computed before all that they do not depend on: between two stages over one domain, or behind a
-// contraction, they would keep these apart.
-void numbers_first(std::vector<Stage>& stages) {
+// Numbers are computed, and checks done, before all that they do not depend on: between two stages over one
+// domain or over the same rows, or behind a contraction, they would keep these apart. Among themselves they
+// keep their order: the first check that does not hold is told.
+void numbers_and_checks_first(std::vector<Stage>& stages) {
+  const auto goes_first = [](const Stage& stage) { return stage.axes.empty() || stage.checks(); };
   for (std::size_t i = 1; i < stages.size(); ++i) {
-    if (!stages[i].axes.empty()) continue;
+    if (!goes_first(stages[i])) continue;
     std::size_t to = i;
-    while (to > 0 && !stages[to - 1].axes.empty() && !depend(stages[to - 1], stages[i])) --to;
+    while (to > 0 && !goes_first(stages[to - 1]) && !depend(stages[to - 1], stages[i])) --to;
     const auto at = [&](std::size_t position) {
       return stages.begin() + static_cast<std::ptrdiff_t>(position);
     };
@@ -185,7 +187,7 @@ bool same_axes(const Stage& a, const Stage& b, std::size_t count) {
 }
 
 void join_domains(std::vector<Stage>& stages, const BufferIds& temporaries) {
-  numbers_first(stages);
+  numbers_and_checks_first(stages);
   const BufferReaders readers(stages);
   for (std::size_t i = 1; i < stages.size();) {
     if (join_to_earlier(stages, i, readers))

@@ -128,6 +128,8 @@ std::vector<const Stage*> pointers_to(const std::vector<Stage>& stages) {
 
 // How many outer axes the stages of the group share with the next one; 0: none.
 std::size_t common_rows(const RowGroup& group, const Stage& next) {
+  // Of two checks, row by row, the second might fail before the first.
+  if (next.checks() || group.stages.front().checks()) return 0;
   std::vector<const Stage*> all = pointers_to(group.stages);
   if (!related(all, next)) return 0;
   all.push_back(&next);
@@ -203,6 +205,10 @@ std::vector<IterVar> iters_of(const std::vector<StageAxis>& axes, std::size_t fi
 std::vector<Stmt> statements_of(const Stage& stage) {
   std::vector<Stmt> body;
   for (const StageValue& value : stage.values) {
+    if (value.message) {
+      body.push_back(make_stmt(AssertStmt{value.value, *value.message}, value.span, value.comments));
+      continue;
+    }
     Scalar stored = value.value;
     if (value.name.defined()) {
       body.push_back(make_stmt(DefineScalar{value.name, stored, true}, value.span, value.comments));

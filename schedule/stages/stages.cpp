@@ -51,8 +51,10 @@ class StageReader {
 
  private:
   bool read_nest(const Stmt& stmt) {
-    auto nest = perfect_nest(stmt);
+    auto nest = perfect_loops(stmt);
     if (!nest) return false;
+    if (nest->store_stmt.as<AssertStmt>()) return read_checks(*nest);
+    if (!nest->store) return false;
     const bool distinct = find_stored_axes(*nest);
     if (!distinct && !spatial(*nest)) return false;
     for (const Axis& axis : nest->axes)
@@ -68,6 +70,45 @@ class StageReader {
     return fits;
   }
 
+  // Loops around an assert. Its condition itself may not fail: what that reads is checked elsewhere.
+  bool read_checks(const Nest& nest) {
+    for (const Axis& axis : nest.axes)
+      if (!plain_axis(axis, nest)) return false;
+    if (nest.block && (nest.block->init.defined() || !nest.block->attributes.empty())) return false;
+    const auto& check = *nest.store_stmt.as<AssertStmt>();
+    relish::enter(nest, prover_);
+    const bool fits = !may_fault(check.condition, prover_);
+    if (fits) {
+      Stage stage = check_stage(nest.block, nest.store_stmt);
+      // The axes of a check are of one kind: it has no elements to tell them apart by.
+      ScalarMap once;
+      for (const Axis& axis : nest.axes) add_axis(stage, axis, false, once);
+      if (!once.empty()) replace_in(stage, once, {});
+      StageValue& value = stage.values.front();
+      value.value = with_plain_indices(value.value, prover_);
+      stages_.push_back(std::move(stage));
+    }
+    relish::leave(nest, prover_);
+    return fits;
+  }
+
+  static Stage check_stage(const BlockStmt* block, const Stmt& stmt) {
+    const auto& check = *stmt.as<AssertStmt>();
+    Stage stage;
+    stage.name = block ? block->name : "check";
+    stage.span = stmt->span;
+    stage.values.push_back({{}, {}, {}, check.condition, stmt->span, stmt->comments, check.message});
+    return stage;
+  }
+
+  // `once`: what stands for axes of one iteration.
+  static void add_axis(Stage& stage, const Axis& axis, bool reduces, ScalarMap& once) {
+    if (axis.loop->extent.as_int() == 1)
+      once.emplace(axis.var.id(), int_literal(axis.var.dtype(), 0));
+    else
+      stage.axes.push_back({axis.var, axis.loop->extent, reduces});
+  }
+
   // Whether its block says that the iterations store to elements of their own.
   static bool spatial(const Nest& nest) {
     return nest.block && std::all_of(nest.axes.begin(), nest.axes.end(),
@@ -79,14 +120,8 @@ class StageReader {
     stage.name = nest.block ? nest.block->name : nest.store->buffer.name();
     stage.span = nest.store_stmt->span;
     stage.distinct = distinct;
-    ScalarMap once;  // axes of one iteration
-    for (const Axis& axis : nest.axes) {
-      const bool reduces = distinct ? !axis.stored : false;
-      if (axis.loop->extent.as_int() == 1)
-        once.emplace(axis.var.id(), int_literal(axis.var.dtype(), 0));
-      else
-        stage.axes.push_back({axis.var, axis.loop->extent, reduces});
-    }
+    ScalarMap once;
+    for (const Axis& axis : nest.axes) add_axis(stage, axis, distinct && !axis.stored, once);
     stage.values.push_back({{},
                             nest.store->buffer,
                             nest.store->indices,
@@ -106,13 +141,18 @@ class StageReader {
     stages_.push_back(std::move(stage));
   }
 
-  // A store without loops, perhaps in a block.
+  // A store or an assert without loops, perhaps in a block.
   bool read_single(const Stmt& stmt) {
     const auto* block = stmt.as<BlockStmt>();
     const bool plain =
         !block || (block->iters.empty() && !block->predicate.defined() && block->allocations.empty() &&
                    !block->init.defined() && block->attributes.empty() && block->views.empty());
     const Stmt inner = block ? block->body : stmt;
+    if (const auto* check = inner.as<AssertStmt>()) {
+      if (!plain || may_fault(check->condition, prover_)) return false;
+      stages_.push_back(check_stage(block, inner));
+      return true;
+    }
     const auto* store = inner.as<Store>();
     if (!plain || !store || may_fault(store->value, prover_)) return false;
     for (std::size_t d = 0; d < store->indices.size(); ++d)
@@ -134,6 +174,15 @@ class StageReader {
 
 bool Stage::reduces() const {
   return std::any_of(axes.begin(), axes.end(), [](const StageAxis& axis) { return axis.reduces; });
+}
+
+bool Stage::checks() const {
+  return std::any_of(values.begin(), values.end(),
+                     [](const StageValue& value) { return value.message.has_value(); });
+}
+
+bool have_checks(const std::vector<Stage>& stages) {
+  return std::any_of(stages.begin(), stages.end(), [](const Stage& stage) { return stage.checks(); });
 }
 
 std::optional<std::vector<Stage>> stages_of(const PrimFunc& function) {

@@ -1,5 +1,5 @@
-// Stages: what a prim_func does, as a list of loop nests that each give values to elements of one domain. The
-// form in which nests are fused; prim_funcs that do something else have none.
+// Stages: what a prim_func does, as a list of loop nests that each give values to elements of one domain, or
+// check some. The form in which nests are fused; prim_funcs that do something else have none.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@ struct StageAxis {
   bool reduces = false;
 };
 
-// A value of one iteration: has a name, by which values behind it use it, or is stored, or both.
+// A value of one iteration: has a name, by which values behind it use it, or is stored, or both. Or it is a
+// check: a condition that has to hold, else the run ends with the message.
 struct StageValue {
   ScalarVar name;               // undefined: none
   Buffer target;                // undefined: it is not stored
@@ -28,6 +29,7 @@ struct StageValue {
   Scalar value;
   Span span;
   CommentsPtr comments;
+  std::optional<std::string> message = {};  // of a check
 };
 
 struct Stage {
@@ -39,8 +41,12 @@ struct Stage {
   bool distinct = true;  // each index of a target is an axis, or the place of a dimension of one
 
   bool reduces() const;
+  // It stores nothing: for each element of the domain it checks what other stages stored. What is told of a
+  // run is the first of its checks that does not hold, so stages that check stay by themselves, in their
+  // order.
+  bool checks() const;
   // Each element of the domain is computed once, from what other stages stored.
-  bool maps() const { return distinct && !reduces() && !init.defined(); }
+  bool maps() const { return distinct && !reduces() && !init.defined() && !checks(); }
   // It maps, and all it does is to load the one value that it stores.
   bool copies_elements() const {
     return maps() && values.size() == 1 && values.front().target.defined() && values.front().value.as<Load>();
@@ -50,9 +56,10 @@ struct Stage {
 // A function of more stages stays as it is: what is asked of pairs of them takes the square of their number.
 inline constexpr std::size_t most_stages = 128;
 
-// The stages of the function, none of which may fail; nothing when it does something else. Axes of one
-// iteration are left out.
+// The stages of the function, none of which may fail but by its checks; nothing when it does something else.
+// Axes of one iteration are left out.
 std::optional<std::vector<Stage>> stages_of(const PrimFunc& function);
+bool have_checks(const std::vector<Stage>& stages);
 
 // A copy with axes and names of its own, in terms of what stands for scalars and buffers.
 Stage fresh_stage(const Stage& stage, const ScalarMap& scalars, const BufferMap& buffers);

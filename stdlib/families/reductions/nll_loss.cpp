@@ -124,9 +124,8 @@ struct Nest {
   // The weights of the targets that count; without weights, how many these are.
   Buffer sum_of_weights() const {
     return sum("weighing", "counted", [&](const Dims& position) {
-      const Scalar weight =
-          weights ? lowering.load_as(wide, *weights, {target(position)}) : float_literal(wide, 1);
-      return unless_ignored(position, weight);
+      if (!weights) return select(equal(target(position), ignored), zero(wide), float_literal(wide, 1));
+      return unless_ignored(position, lowering.load_as(wide, *weights, {target(position)}));
     });
   }
 };
@@ -258,18 +257,30 @@ PrimFunc lower_backward(const LowerCall& c, const Operands& operands) {
   }
   nest.check_targets();
   const std::string reduction = c.call.string_attribute("reduction");
-  std::optional<Buffer> counted;
-  if (reduction == "mean") counted = nest.sum_of_weights();
+  // The slope of all targets is a number by itself: what is left of each element is a comparison and a
+  // choice, which those that read it do for themselves.
+  std::optional<Buffer> number;
+  if (reduction != "none") {
+    std::optional<Buffer> counted;
+    if (reduction == "mean") counted = nest.sum_of_weights();
+    number = lowering.temporary("each", {}, nest.wide);
+    lowering.map("each", *number, [&](const Dims&) {
+      const Scalar slope = lowering.load_as(nest.wide, output_grad, {});
+      return negate(counted ? slope / lowering.loops().load(*counted, {}) : slope);
+    });
+  }
   lowering.map("slope", result, [&](const Dims& index) {
     const Scalar& each = index[nest.class_axis];
     const Dims position = without_dim(index, static_cast<int>(nest.class_axis));
-    Scalar slope = lowering.load_as(nest.wide, output_grad, reduction == "none" ? position : Dims{});
-    if (counted) slope = slope / lowering.loops().load(*counted, {});
+    Scalar slope = number ? lowering.loops().load(*number, {})
+                          : negate(lowering.load_as(nest.wide, output_grad, position));
     if (nest.weighted) slope = lowering.load_as(nest.wide, *nest.weights, {each}) * slope;
     const Scalar target = nest.target(position);
-    const Scalar chosen =
-        logical(LogicalOp::And, equal(target, each), compare(CompareOp::Ne, target, nest.ignored));
-    return select(chosen, negate(slope), zero(nest.wide));
+    Scalar chosen = equal(target, each);
+    // No class is a number below 0.
+    if (nest.ignored.as_int().value_or(0) >= 0)
+      chosen = logical(LogicalOp::And, chosen, compare(CompareOp::Ne, target, nest.ignored));
+    return select(chosen, slope, zero(nest.wide));
   });
   return lowering.finish();
 }
