@@ -216,7 +216,10 @@ class Lifter {
                  ? outlined(region, types_of(region.results), symbols, owner, "condition", value.span())
                  : outlined(region, types_of(region.params), inside, owner, "body", value.span());
     };
-    return with_regions(loop, outlined_body, value.span());
+    const Expr lifted = with_regions(loop, outlined_body, value.span());
+    const FunctionCall& body = lifted_call(*lifted.as<Loop>()->body);
+    known_[body.callee.as<GlobalRef>()->name].effects = has_effects(lifted);
+    return lifted;
   }
 
   template <class Typed>

@@ -20,6 +20,9 @@ struct LiftedFunction {
   // Of a loop's body: so many of its first parameters are what the loop carries. The loop lets go of them
   // behind the call.
   std::size_t carried = 0;
+  // Of a loop's body: a round, with what asks for it, may do more than give values (has_effects). It may
+  // write to what all rounds share.
+  bool effects = false;
   std::string written_name;  // of a nested function: its name in the text. It takes what it captured last.
 };
 using LiftedFunctions = std::unordered_map<std::string, LiftedFunction>;  // by name

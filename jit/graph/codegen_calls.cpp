@@ -169,6 +169,11 @@ void CallEmitter::rows_ahead(const step::RowsAhead& ahead) {
        code_.int64(static_cast<std::int64_t>(ahead.sources.size()))});
 }
 
+void CallEmitter::forget_rows() {
+  code_.builder.CreateCall(code_.runtime.get("rt_rows_forget", code_.builder.getVoidTy(), {code_.ptr}),
+                           {code_.context});
+}
+
 void CallEmitter::function(const step::CallFunction& call) {
   llvm::Value* out = RuntimeCalls::stack_slots(code_.builder, slot_count(call.result));
   function_into(call, out);

@@ -17,6 +17,8 @@ class CallEmitter {
   // `fault` emits the steps that come before the fault is told.
   void kernel(const step::CallKernel& call, Span span, const std::function<void(const StepList&)>& fault);
   void rows_ahead(const step::RowsAhead& ahead);
+  // Behind a loop that told rows: nothing is read any more of what it read.
+  void forget_rows();
   // The copies of rows that stood there before they were asked for, where the function needs none of its
   // memory any more.
   void give_rows_back();

@@ -21,7 +21,8 @@ bool same_places(const ValueTree& a, const ValueTree& b) {
 }  // namespace
 
 StepEmitter::StepEmitter(GraphEmitter& program, llvm::Function& code, const FunctionSteps& steps)
-    : steps_(steps),
+    : program_(program),
+      steps_(steps),
       code_(code, program.runtime(), program.sites()),
       sizes_(code_),
       places_(code_, sizes_, steps.places),
@@ -203,7 +204,20 @@ void StepEmitter::loop(const step::Loop& loop, Span span) {
   });
   builder.CreateBr(head);
   builder.SetInsertPoint(after);
+  if (tells_rows(loop.condition) || tells_rows(loop.body)) calls_.forget_rows();
   read(loop.result, carried);
+}
+
+bool StepEmitter::tells_rows(const StepList& steps) {
+  bool tells = false;
+  for_each_step(steps, [&](const Step& each) {
+    const auto* call = std::get_if<Apart<step::CallFunction>>(&each.kind);
+    if (!call) return;
+    const StepList& called = program_.steps().of(*(**call).callee, (**call).donated).steps;
+    tells |= std::any_of(called.begin(), called.end(),
+                         [](const Step& part) { return std::holds_alternative<step::RowsAhead>(part.kind); });
+  });
+  return tells;
 }
 
 void StepEmitter::refuse_zero_step(const step::Loop::Range& range, Span span) {

@@ -29,12 +29,15 @@ class StepEmitter {
   // A list and its value, which goes to slots.
   void list_into(const StepList& steps, const ValueTree& value, llvm::Value* slots);
   void loop(const step::Loop& loop, Span span);
+  // Whether a function that the list calls, a round of a loop, does.
+  bool tells_rows(const StepList& steps);
   void refuse_zero_step(const step::Loop::Range& range, Span span);
   llvm::Value* goes_on(const step::Loop& loop, llvm::Value* index);
   void round(const step::Loop& loop, llvm::Value* index);
   void write(const ValueTree& value, llvm::Value* slots);
   void read(const ValueTree& value, llvm::Value* slots);
 
+  GraphEmitter& program_;
   const FunctionSteps& steps_;
   FunctionCode code_;
   SizeEmitter sizes_;

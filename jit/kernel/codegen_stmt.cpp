@@ -200,8 +200,8 @@ void KernelEmitter::fetch_ahead() {
     constexpr std::int64_t fields = sizeof(PiecesAhead::Piece) / sizeof(void*);
     return builder_.CreateLoad(ptr, builder_.CreateGEP(ptr, at, int64(piece * fields + which)));
   };
-  llvm::Value *asked = field_of(0, 0), *from = field_of(-PiecesAhead::until_copied, 0),
-              *to = field_of(-PiecesAhead::until_copied, 1);
+  llvm::Value *asked = field_of(0, 0), *from = field_of(-PiecesAhead::until_copied, 1),
+              *to = field_of(-PiecesAhead::until_copied, 2);
   const auto line_of = [&](llvm::Value* piece, std::int64_t line) {
     return builder_.CreateConstGEP1_64(builder_.getInt8Ty(), piece,
                                        static_cast<std::uint64_t>(line * PiecesAhead::line_bytes));

@@ -24,7 +24,7 @@ std::span<const std::int64_t> part_of(std::span<const std::int64_t> rows, std::s
 
 void PiecesAhead::clear() {
   left = 0;
-  pieces.assign(until_copied, Piece{nowhere, nowhere});
+  pieces.assign(until_copied, Piece{nowhere, nowhere, nowhere});
 }
 
 // Short rows are read in less time than asking for them takes.
@@ -41,14 +41,17 @@ void PiecesAhead::add_row(const char* row, std::int64_t bytes, char* to) {
   const std::int64_t all = count_of(bytes);
   for (std::int64_t i = 0; i < all && has_room(1); ++i) {
     const std::int64_t at = std::min(i * piece_bytes, bytes - piece_bytes);
-    pieces.push_back({row + at, to ? to + at : nowhere});
+    if (to)
+      pieces.push_back({row + at, row + at, to + at});
+    else
+      pieces.push_back({row + at, nowhere, nowhere});
   }
 }
 
 void PiecesAhead::begin() {
   if (pieces.size() > until_copied) {
     left = static_cast<std::int64_t>(pieces.size());
-    pieces.insert(pieces.end(), until_copied, Piece{nowhere, nowhere});
+    pieces.insert(pieces.end(), until_copied, Piece{nowhere, nowhere, nowhere});
   }
   next = pieces.data() + until_copied;
 }
@@ -64,7 +67,7 @@ void RowsAhead::tell(std::span<const RowSource> sources, std::span<const std::in
                      std::size_t threads) {
   own_.finish();
   for (PiecesAhead& each : others_) each.finish();
-  for (Copy& each : there_) spare_.push_back(std::move(each));
+  for (Copy& each : there_) spare(std::move(each));
   there_.clear();
   std::swap(there_, coming_);
   others_.resize(threads - 1);
@@ -88,7 +91,10 @@ void RowsAhead::tell(std::span<const RowSource> sources, std::span<const std::in
 void RowsAhead::forget() {
   own_.left = 0;
   for (PiecesAhead& each : others_) each.left = 0;
-  coming_.clear();
+  for (std::vector<Copy>* copies : {&coming_, &there_}) {
+    for (Copy& each : *copies) spare(std::move(each));
+    copies->clear();
+  }
 }
 
 PiecesAhead* RowsAhead::of(int participant) {
@@ -146,11 +152,15 @@ void RowsAhead::give_back(const char* copy) {
   const auto found =
       std::find_if(taken_.begin(), taken_.end(), [&](const Copy& each) { return each.memory.get() == copy; });
   if (found == taken_.end()) return;
+  spare(std::move(*found));
+  taken_.erase(found);
+}
+
+void RowsAhead::spare(Copy copy) {
   try {
-    spare_.push_back(std::move(*found));
+    spare_.push_back(std::move(copy));
   } catch (const std::bad_alloc&) {  // the next copy has other memory
   }
-  taken_.erase(found);
 }
 
 extern "C" void rt_rows_ahead(RtContext* context, const std::int64_t* table, std::int64_t rows,
@@ -168,6 +178,8 @@ extern "C" void rt_rows_ahead(RtContext* context, const std::int64_t* table, std
     state.rows_ahead.forget();
   }
 }
+
+extern "C" void rt_rows_forget(RtContext* context) { context->state->rows_ahead.forget(); }
 
 extern "C" char* rt_rows_take(RtContext* context, const char* data, const std::int64_t* rows,
                               std::int64_t count) {

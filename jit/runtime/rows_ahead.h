@@ -2,7 +2,9 @@
 // (step::RowsAhead), and code asks for a piece of them before each tile of registers, whose operands are in
 // the caches already. Of rows that the next round copies, which are all that it does with them, code copies
 // each piece some tiles later, when it has come, so that the round finds its rows where it wants them
-// (step::RowsAhead::copied). Whatever is fetched, or is not, changes no result.
+// (step::RowsAhead::copied). Whatever is fetched, or is not, changes no result: what is copied is one value
+// in all rounds and is forgotten behind them, and memory that is only asked for may be anybody's, or
+// nobody's.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +33,7 @@ struct alignas(64) PiecesAhead {
   static constexpr std::int64_t until_copied = 4;
 
   struct Piece {
+    const char* asked;  // may be given back before code comes to it
     const char* from;
     char* to;
   };
@@ -56,7 +59,7 @@ class RowsAhead {
   // For so many threads the rows of these tensors whose numbers are given, each thread its part of them. What
   // was told before is there now; what is there already and nobody has taken is forgotten.
   void tell(std::span<const RowSource> sources, std::span<const std::int64_t> rows, std::size_t threads);
-  // Nothing is ahead any more.
+  // Nothing is ahead any more. Behind a loop, too: its tensors go, and others come to their addresses.
   void forget();
   // Nothing is ahead for a thread of which nothing was told.
   PiecesAhead* of(int participant);
@@ -78,6 +81,7 @@ class RowsAhead {
 
   char* room_for_copy(const RowSource& source, std::span<const std::int64_t> rows, std::size_t threads);
   Copy copy_of(std::int64_t bytes);
+  void spare(Copy copy);
 
   PiecesAhead own_, none_;  // of the thread that calls
   std::vector<PiecesAhead> others_;
@@ -88,6 +92,7 @@ class RowsAhead {
 extern "C" void rt_rows_ahead(RtContext* context, const std::int64_t* table, std::int64_t rows,
                               std::int64_t length, std::int64_t at, const RowSource* sources,
                               std::int64_t count);
+extern "C" void rt_rows_forget(RtContext* context);
 extern "C" char* rt_rows_take(RtContext* context, const char* data, const std::int64_t* rows,
                               std::int64_t count);
 extern "C" void rt_rows_give_back(RtContext* context, const char* copy);

@@ -337,6 +337,7 @@ std::span<const RuntimeSymbol> runtime_symbols() {
       symbol("rt_host_call", rt_host_call),
       symbol("rt_parallel_for", rt_parallel_for),
       symbol("rt_rows_ahead", rt_rows_ahead),
+      symbol("rt_rows_forget", rt_rows_forget),
       symbol("rt_rows_take", rt_rows_take),
       symbol("rt_rows_give_back", rt_rows_give_back),
       symbol("rt_native_call", rt_native_call),

@@ -31,7 +31,7 @@ FunctionSteps StepMaker::run() {
     }
   result();
   give_up_last_uses(made_, program_);
-  if (known.carried > 0) tell_rows_ahead(made_, entry, known.carried);
+  if (known.carried > 0) tell_rows_ahead(made_, entry, known.carried, known.effects);
   made_.steps = with_memory(std::move(made_.steps), made_.places, entry, known_at_entry);
   return std::move(made_);
 }

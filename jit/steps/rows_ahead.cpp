@@ -66,7 +66,7 @@ bool takes_numbers(const PrimFunc& kernel) {
 
 class Teller {
  public:
-  Teller(FunctionSteps& body, std::size_t carried) : body_(body) {
+  Teller(FunctionSteps& body, std::size_t carried, bool effects) : body_(body), effects_(effects) {
     for (std::size_t i = 0; i < carried; ++i)
       for_each_leaf(body.params.at(i), [&](const ValueTree& leaf) { carried_.insert(leaf.place); });
     // What others than kernels see is not copied before they have seen it.
@@ -131,7 +131,7 @@ class Teller {
   // Whether the kernel copies rows into memory of this function alone, by numbers of them: the operator take,
   // whose rows are the same before this round as in it.
   bool copies(const step::CallKernel& kernel) {
-    if (kernel.args.size() != 3 || !kernel.fault || kernel.fault->fused) return false;
+    if (effects_ || kernel.args.size() != 3 || !kernel.fault || kernel.fault->fused) return false;
     const auto* call = kernel.fault->call.as<OpCall>();
     const Attribute* axis = find_attribute(call->attributes, "axis");
     const Place &source = body_.places[kernel.args[0]], &rows = body_.places[kernel.args[1]];
@@ -150,6 +150,7 @@ class Teller {
   }
 
   FunctionSteps& body_;
+  const bool effects_;
   std::unordered_set<PlaceId> carried_, seen_;  // seen by steps that are no kernels
   std::vector<Told> told_;
   std::unordered_map<PlaceId, std::size_t> told_by_row_;
@@ -157,8 +158,8 @@ class Teller {
 
 }  // namespace
 
-void tell_rows_ahead(FunctionSteps& body, std::size_t entry, std::size_t carried) {
-  Teller(body, carried).run(entry);
+void tell_rows_ahead(FunctionSteps& body, std::size_t entry, std::size_t carried, bool effects) {
+  Teller(body, carried, effects).run(entry);
 }
 
 }  // namespace relish::jit

@@ -117,6 +117,8 @@ TEST_CASE("explicit wraps: what is compared, divided, converted or bounds a loop
         "O[T.min(T.Cast(\"int32\", T.Cast(\"uint32\", i) * T.uint32(1048576)), 5)] = 1");
   CHECK(last_line(loop + "O[(i * 1048576 - 3) // 1048576] = 1\n") ==
         "O[T.Cast(\"int32\", T.Cast(\"uint32\", i) * T.uint32(1048576) - T.uint32(3)) // 1048576] = 1");
+  CHECK(last_line(loop + "O[T.min(i * -1048576, 5)] = 1\n") ==
+        "O[T.min(T.Cast(\"int32\", T.Cast(\"uint32\", i) * T.Cast(\"uint32\", -1048576)), 5)] = 1");
   CHECK(last_line(loop + "O[0] = T.Select(i * 1048576 < 64, 1, 0)\n") ==
         "O[0] = T.Select(T.Cast(\"int32\", T.Cast(\"uint32\", i) * T.uint32(1048576)) < 64, 1, 0)");
   CHECK(last_line(loop + "O[T.Cast(\"int64\", i * 1048576)] = 1\n") ==
@@ -143,6 +145,14 @@ TEST_CASE("explicit wraps: a loop whose variable leaves its dtype counts its ite
       is_kept("int32", "        for i in range(2147483640, 2147483647 + 9):\n            O[i & 63] = 1\n"));
   CHECK_FALSE(
       is_kept("int32", "        for i in T.serial(n, n + 70000, step=3):\n            O[i & 63] = 1\n"));
+  // What it begins with may be another number by then.
+  const std::string first = print(with_explicit_wraps(integers("int32",
+                                                               "        k: T.int32 = I[0]\n"
+                                                               "        for i in range(k, k + 9):\n"
+                                                               "            k = k + 1\n"
+                                                               "            O[i % 64] = i\n"))
+                                      ->body);
+  CHECK(first.find("i_first: T.let[T.int32] = k") != std::string::npos);
   // These end in their dtype.
   CHECK(is_kept("int32", "        for i in range(2147483640, 2147483647):\n            O[i & 63] = 1\n"));
   CHECK(is_kept("int32",
@@ -183,6 +193,14 @@ TEST_CASE("explicit wraps: sizes and places of buffers, bounds of views and of a
   CHECK(first_line_with("        for i in range(4):\n            with T.sblock(\"b\"):\n                v = "
                         "T.axis.reduce((I[0] * 5, I[0] * 5 + 4), I[0] * 5 + i)\n                O[0] = v\n",
                         "T.axis.reduce((")
+            .find(wraps) != std::string::npos);
+  const std::string axis = "        with T.sblock(\"b\"):\n            v = T.axis.spatial(64, I[0] * 5)\n";
+  CHECK(first_line_with(axis + "            O[v] = v\n", "T.axis.spatial").find(wraps) != std::string::npos);
+  CHECK(first_line_with("        with T.sblock(\"b\"):\n            V = T.match_buffer(O[3:3 + I[0] * 5], "
+                        "(4,), \"int32\")\n            V[0] = 1\n",
+                        "T.match_buffer(O")
+            .find("T.uint32(5)") != std::string::npos);
+  CHECK(first_line_with("        for i in T.serial(0, 9, step=I[0] * 5):\n            O[i] = 1\n", "range(")
             .find(wraps) != std::string::npos);
   // What is computed inside of a size counts as anywhere.
   CHECK_FALSE(
