@@ -266,8 +266,16 @@ bool stays_in_cache(const Contraction& contraction, const Target& target, std::i
   std::int64_t elements = 0;
   return !__builtin_add_overflow(elements_of_axes(contraction.rows), elements_of_axes(contraction.columns),
                                  &elements) &&
-         !__builtin_mul_overflow(elements, elements_of_axes(contraction.summed) * bytes, &elements) &&
-         elements <= target.private_cache_bytes * 3 / 4;
+         !__builtin_mul_overflow(elements, elements_of_axes(contraction.summed), &elements) &&
+         elements <= target.private_cache_bytes * 3 / 4 / bytes;
+}
+
+// Whether the sums so far are few enough for a buffer of their own, where the result may not hold them.
+bool keeps_few_sums(const Contraction& contraction, const ContractionShapes& shapes) {
+  if (shapes.summed.whole() || (contraction.ends_here && contraction.begins_with_zero())) return true;
+  std::int64_t sums = 0;
+  return !__builtin_mul_overflow(elements_of_axes(contraction.rows), shapes.columns.size(), &sums) &&
+         sums <= most_of_a_factor;
 }
 
 // Of rows whose number only the run knows no buffer holds sums, but the result may.
@@ -306,7 +314,9 @@ bool go_in_parts(const Contraction& contraction, ContractionShapes& shapes, cons
   in_parts.asks = asks(contraction, in_parts);
   in_parts.finishes_tiles = finishes_tiles(contraction, in_parts, contraction.ends_here);
   in_parts.parts_first = true;
-  if (!in_parts.stores_tiles && !in_parts.asks && !in_parts.finishes_tiles) return false;
+  if (!(in_parts.stores_tiles || in_parts.asks || in_parts.finishes_tiles) ||
+      !keeps_few_sums(contraction, in_parts))
+    return false;
   shapes = in_parts;
   return true;
 }

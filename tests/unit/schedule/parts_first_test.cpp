@@ -191,7 +191,9 @@ TEST_CASE("parts: not of few rows or columns, of what the cache holds, or of rag
   const Target& target = small_caches().front();
   const std::string more = "C[i, j] = T.max(P[i, j], T.float32(0))";
   for (const Product& product : {Product{128, 300, 64}, Product{256, 300, 40}, Product{256, 20, 64},
-                                 Product{261, 300, 70, "A[vi, vl]", "{0}, {1}", "T.float32(0)", more}}) {
+                                 Product{261, 300, 70, "A[vi, vl]", "{0}, {1}", "T.float32(0)", more},
+                                 // 2^23 sums and more beside the result
+                                 Product{1 << 19, 300, 64, "A[vi, vl]", "{0}, {1}", "T.float32(0)", more}}) {
     const std::string text = text_for(product, target);
     INFO(text);
     CHECK_FALSE(has(text, "sblock(\"part\")"));
