@@ -192,10 +192,24 @@ TEST_CASE("parts: not of few rows or columns, of what the cache holds, or of rag
   const std::string more = "C[i, j] = T.max(P[i, j], T.float32(0))";
   for (const Product& product : {Product{128, 300, 64}, Product{256, 300, 40}, Product{256, 20, 64},
                                  Product{261, 300, 70, "A[vi, vl]", "{0}, {1}", "T.float32(0)", more},
+                                 Product{521, 60, 70, "A[vi, vl]", "{0}, {1}", "T.float32(0)", more},
                                  // 2^23 sums and more beside the result
                                  Product{1 << 19, 300, 64, "A[vi, vl]", "{0}, {1}", "T.float32(0)", more}}) {
     const std::string text = text_for(product, target);
     INFO(text);
     CHECK_FALSE(has(text, "sblock(\"part\")"));
   }
+  // Rows whose number only the run knows, with something behind: no buffer could hold the sums.
+  const ModulePtr open = read_module(
+      "test.relish",
+      "@I.ir_module\nclass M:\n    @T.prim_func\n    def f(a: T.handle, B: T.Buffer((300, 64), \"float32\"), d: T.handle, c: "
+      "T.handle):\n        n = T.int32()\n        A = T.match_buffer(a, (n, 300))\n        D = T.match_buffer(d, (n, 64))\n        C = T.match_buffer(c, (n, 64))\n"
+      "        P = T.alloc_buffer((n, 64))\n        for i, j, l in T.grid(n, 64, 300):\n            with T.sblock(\"P\"):\n"
+      "                vi, vj, vl = T.axis.remap(\"SSR\", [i, j, l])\n                with T.init():\n"
+      "                    P[vi, vj] = T.float32(0)\n                P[vi, vj] = P[vi, vj] + A[vi, vl] * B[vl, vj]\n"
+      "        for i, j in T.grid(n, 64):\n            C[i, j] = D[i, j] + P[i, j]\n");
+  const std::string text = print(schedule(*open, target));
+  INFO(text);
+  CHECK(has(text, "sblock(\"contraction\")"));
+  CHECK_FALSE(has(text, "sblock(\"part\")"));
 }
