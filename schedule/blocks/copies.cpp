@@ -8,6 +8,8 @@ namespace relish {
 namespace {
 
 constexpr std::size_t none = MeetingPanel::Dimension::none;
+// Terms of a row are copied by so many vectors at once.
+constexpr std::int64_t copied_vectors = 4;
 
 // Loops over the terms of the part; with `joins` one over those that lie side by side in the factor.
 BlockPlaces terms_in(ContractionScope& scope, const Scalar& factor, bool joins) {
@@ -99,28 +101,34 @@ Stmt copied_rows(ContractionScope& scope, const Panel& panel) {
   const ContractionShapes& shapes = scope.shapes;
   const Blocked &terms = shapes.summed, &rows = shapes.rows;
   std::int64_t wide = copied_vectors * shapes.tile.lanes;
-  while (wide > 1 && terms.chunk % wide != 0) wide /= 2;
-  if (panel.order() != PanelOrder::ByElement || !terms.inside.empty() || !terms.even() ||
+  // Of a known number vectors end with the terms; of others the last one ends behind them, with zeros.
+  while (terms.known() && wide > 1 && terms.chunk % wide != 0) wide /= 2;
+  if (panel.order() != PanelOrder::ByElement || !terms.inside.empty() || (terms.known() && !terms.even()) ||
       wide < shapes.tile.lanes)
     return copied_left(scope, panel);
   const ScalarVar vector = scope.variable("vector"), row = scope.variable(rows.cut->loop->var.name()),
                   lane = scope.variable("lane");
-  const Scalar term = use(vector) * scope.number(wide) + use(lane);
+  const Scalar term = use(vector) * scope.number(wide) + use(lane),
+               at = scope.iteration(terms, scope.summed_round, term),
+               found = scope.iteration(rows, scope.row_round, use(row));
   ScalarMap places = scope.values;
-  let_stand_for(places, terms.cut, scope.iteration(terms, scope.summed_round, term));
-  const Scalar found = scope.iteration(rows, scope.row_round, use(row));
+  let_stand_for(places, terms.cut, at);
   let_stand_for(
       places, rows.cut,
       rows.in_whole_tiles(shapes.tile.rows) ? found : min(found, rows.cut->loop->extent - scope.number(1)));
+  const Scalar read = substitute(scope.contraction.left, places);
+  const Scalar vectors =
+      terms.known() ? scope.number(terms.chunk / wide)
+                    : floor_div(scope.elements_in(terms, scope.summed_round) + scope.number(wide - 1),
+                                scope.number(wide));
   const Scalar all =
       scope.in_tiles(scope.tiles_with_elements(rows, scope.row_round, shapes.tile.rows), shapes.tile.rows);
   return scope.in_loops(
-      {{vector, scope.number(terms.chunk / wide)},
-       {row, all},
-       {lane, scope.number(wide), LoopKind::Vectorized}},
-      make_stmt(Store{panel.buffer(), panel.at(scope.row_round, scope.part(), term, {use(row), {}, {}}),
-                      substitute(scope.contraction.left, places)},
-                scope.span()));
+      {{vector, vectors}, {row, all}, {lane, scope.number(wide), LoopKind::Vectorized}},
+      make_stmt(
+          Store{panel.buffer(), panel.at(scope.row_round, scope.part(), term, {use(row), {}, {}}),
+                terms.known() ? read : if_then_else(at < terms.cut->loop->extent, read, zero(scope.dtype))},
+          scope.span()));
 }
 
 Stmt copied_windows(ContractionScope& scope, const WindowPanel& panel) {

@@ -6,9 +6,6 @@
 
 namespace relish {
 
-// Terms of a row are copied by so many vectors at once.
-inline constexpr std::int64_t copied_vectors = 4;
-
 // Of the block and the part of terms that the scope stands at.
 Stmt copied_right(ContractionScope& scope, const Panel& panel);
 Stmt copied_left(ContractionScope& scope, const Panel& panel);

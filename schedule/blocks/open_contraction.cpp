@@ -115,28 +115,9 @@ class OpenWriter : private ContractionScope {
     BlockStmt block;
     block.name = "rows";
     block.allocations = {left_.buffer()};
-    const Stmt copies = shapes.left == PanelOrder::ByElement ? copied_rows() : copied_left(*this, left_);
+    const Stmt copies = copied_rows(*this, left_);
     block.body = seq({copies, tiles()}, span());
     return in_loops(loops, make_stmt(std::move(block), span()));
-  }
-
-  // Rows whose terms lie side by side, by vectors; the last of them ends behind the last term, with zeros.
-  Stmt copied_rows() const {
-    const std::int64_t wide = copied_vectors * shapes.tile.lanes;
-    const ScalarVar row = variable(shapes.rows.cut->loop->var.name()), vector = variable("vector"),
-                    lane = variable("lane");
-    const Scalar term = use(vector) * number(wide) + use(lane);
-    const Scalar read = in_place(contraction.left, term, shapes.rows, row_round, use(row), shapes.tile.rows);
-    const Scalar holds = iteration(shapes.summed, summed_round, term) < shapes.summed.cut->loop->extent;
-    const Scalar vectors =
-        floor_div(elements_in(shapes.summed, summed_round) + number(wide - 1), number(wide));
-    return in_loops(
-        {{vector, vectors},
-         {row, in_tiles(tiles_with_elements(shapes.rows, row_round, shapes.tile.rows), shapes.tile.rows)},
-         {lane, number(wide), LoopKind::Vectorized}},
-        make_stmt(Store{left_.buffer(), left_.at({}, {}, term, {use(row), {}, {}}),
-                        if_then_else(holds, read, zero(dtype))},
-                  span()));
   }
 
   // A statement for every element of a tile, by its row and its column there. `guard`: of the row.

@@ -246,6 +246,21 @@ TEST_CASE("rows ahead: rounds find the rows of their own tensors, and fail at th
   }
 }
 
+namespace {
+
+// In both tiers, with a table by which every round takes the same rows.
+void all_rounds_alike(const ModulePtr& module, const std::vector<const char*>& names) {
+  Tensor order = Tensor::empty(DType::Int64, {7, 8});
+  for (std::int64_t i = 0; i < order.size(); ++i) order.set_int(i, i % 8);
+  for (const char* name : names) {
+    INFO(name);
+    in_both_tiers(module, name,
+                  {numbers(DType::Float32, {9, 160}), order, numbers(DType::Float32, {160, 160}, 3)}, 1e-4);
+  }
+}
+
+}  // namespace
+
 // The table goes on where a loop ends; other data stand in the memory of those that it read.
 TEST_CASE("rows ahead: nothing of a loop is ahead behind it", "[jit]") {
   const ModulePtr module = module_from(
@@ -273,13 +288,7 @@ TEST_CASE("rows ahead: nothing of a loop is ahead behind it", "[jit]") {
       "            rows = R.take(other, R.take(order, i, axis=0), axis=0)\n"
       "            s = R.add(R.add(s, R.matmul(rows, w)), rows)\n"
       "        return s\n");
-  Tensor order = Tensor::empty(DType::Int64, {7, 8});
-  for (std::int64_t i = 0; i < order.size(); ++i) order.set_int(i, i % 8);  // all rows alike
-  for (const char* name : {"again", "two"}) {
-    INFO(name);
-    in_both_tiers(module, name,
-                  {numbers(DType::Float32, {9, 160}), order, numbers(DType::Float32, {160, 160}, 3)}, 1e-4);
-  }
+  all_rounds_alike(module, {"again", "two"});
 }
 
 // By another name, and between the rounds, as by a native function.
@@ -316,13 +325,7 @@ TEST_CASE("rows ahead: rounds that write to what they share find what was writte
       "    def more(data: R.Tensor((9, 160), \"float32\"), k: R.Tensor((), \"int64\")):\n"
       "        M.double(data)\n"
       "        return R.less(k, R.const(5, \"int64\"))\n");
-  Tensor order = Tensor::empty(DType::Int64, {7, 8});
-  for (std::int64_t i = 0; i < order.size(); ++i) order.set_int(i, i % 8);  // all rows alike
-  for (const char* name : {"body", "condition"}) {
-    INFO(name);
-    in_both_tiers(module, name,
-                  {numbers(DType::Float32, {9, 160}), order, numbers(DType::Float32, {160, 160}, 3)}, 1e-4);
-  }
+  all_rounds_alike(module, {"body", "condition"});
 }
 
 TEST_CASE("rows ahead: loops around tiles of registers fetch, plain ones do not", "[jit][code]") {
