@@ -104,12 +104,11 @@ class Jit final : public GivingEvaluator {
  private:
   void run(const std::shared_ptr<const Compiled>& held, CallState& state, Span entry) {
     const Compiled& code = *held;
-    std::unique_ptr<Scratch> scratch = memory_.scratch.take();
     static_assert(sizeof(interrupt_flag) == sizeof(std::int32_t));
     RtContext context{reinterpret_cast<const std::int32_t*>(&interrupt_flag),
                       state.rows_ahead.of(0),
                       &state,
-                      scratch.get(),
+                      &state.scratch,
                       {}};
     state.context = &context;
     std::int32_t status = status_ok;
@@ -127,7 +126,6 @@ class Jit final : public GivingEvaluator {
     state.team = team.get();
     execute();
     state.team = nullptr;
-    memory_.scratch.give_back(std::move(scratch));
     if (log_) note_runs(held, state.kernel_runs);
     switch (status) {
       case status_ok:

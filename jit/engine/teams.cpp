@@ -26,6 +26,10 @@ int usable_processors() {
 }
 
 std::unique_ptr<Team> Teams::take(int threads) {
+  if (std::unique_ptr<Team> last{last_.exchange(nullptr)}) {
+    if (last->threads() == threads) return last;
+    keep(std::move(last));
+  }
   std::lock_guard lock(mutex_);
   std::vector<std::unique_ptr<Team>>& free = free_[threads];
   if (!free.empty()) {
@@ -42,6 +46,10 @@ std::unique_ptr<Team> Teams::take(int threads) {
 }
 
 void Teams::give_back(std::unique_ptr<Team> team) {
+  if (std::unique_ptr<Team> before{last_.exchange(team.release())}) keep(std::move(before));
+}
+
+void Teams::keep(std::unique_ptr<Team> team) {
   std::lock_guard lock(mutex_);
   free_[team->threads()].push_back(std::move(team));
 }

@@ -4,6 +4,7 @@
 
 #include <tbb/global_control.h>
 
+#include <atomic>
 #include <list>
 #include <map>
 #include <memory>
@@ -19,10 +20,19 @@ int usable_processors();
 
 class Teams {
  public:
+  Teams() = default;
+  ~Teams() { delete last_.load(); }
+  Teams(const Teams&) = delete;
+  Teams& operator=(const Teams&) = delete;
+
   std::unique_ptr<Team> take(int threads);
   void give_back(std::unique_ptr<Team> team);
 
  private:
+  void keep(std::unique_ptr<Team> team);
+
+  // Calls one after the other find here the team of the one before, without a lock.
+  std::atomic<Team*> last_{nullptr};
   std::mutex mutex_;
   std::list<tbb::global_control> more_workers_;
   int most_workers_ = 0;

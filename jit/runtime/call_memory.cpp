@@ -108,14 +108,18 @@ Tensor SpareTensors::take(DType dtype, std::int64_t size) {
 void SpareTensors::give_back(Tensor tensor) {
   const std::int64_t bytes = tensor.byte_size();
   if (!tensor.unique() || bytes > most_bytes) return;
-  if (bytes_ + bytes > most_bytes) clear();
   const std::lock_guard lock(mutex_);
+  if (bytes_ + bytes > most_bytes) let_go();
   bytes_ += bytes;
   free_[chain_of(tensor.dtype(), tensor.size())].push_back(std::move(tensor));
 }
 
 void SpareTensors::clear() {
   const std::lock_guard lock(mutex_);
+  let_go();
+}
+
+void SpareTensors::let_go() {
   for (std::vector<Tensor>& chain : free_) chain.clear();
   bytes_ = 0;
 }
@@ -178,22 +182,10 @@ Tensor OwnedTensors::release(const void* data) {
 }
 
 void OwnedTensors::clear() {
-  for (Entry& entry : entries_) entry = {};
+  if (count_ == 0) return;
+  for (Entry& entry : entries_)
+    if (entry.data != nullptr) entry = {};
   count_ = 0;
-}
-
-OwnedTensors CallMemory::take_table() {
-  const std::lock_guard lock(mutex_);
-  if (tables_.empty()) return {};
-  OwnedTensors table = std::move(tables_.back());
-  tables_.pop_back();
-  return table;
-}
-
-void CallMemory::give_back(OwnedTensors table) {
-  table.clear();
-  const std::lock_guard lock(mutex_);
-  tables_.push_back(std::move(table));
 }
 
 void CallSlots::clear() {
@@ -202,18 +194,34 @@ void CallSlots::clear() {
   leaves.clear();
 }
 
-CallSlots CallMemory::take_slots() {
+CallMemory::CallMemory() : reserve_([this] { clear(); }) {}
+
+CallMemory::~CallMemory() { clear(); }
+
+void CallMemory::clear() {
+  const std::unique_ptr<CallTools> last(last_.exchange(nullptr));
+  std::vector<std::unique_ptr<CallTools>> unused;
   const std::lock_guard lock(mutex_);
-  if (slots_.empty()) return {};
-  CallSlots slots = std::move(slots_.back());
-  slots_.pop_back();
-  return slots;
+  unused.swap(more_);
 }
 
-void CallMemory::give_back(CallSlots slots) {
-  slots.clear();
+std::unique_ptr<CallTools> CallMemory::take() {
+  if (std::unique_ptr<CallTools> last{last_.exchange(nullptr)}) return last;
   const std::lock_guard lock(mutex_);
-  slots_.push_back(std::move(slots));
+  if (more_.empty()) return std::make_unique<CallTools>();
+  std::unique_ptr<CallTools> tools = std::move(more_.back());
+  more_.pop_back();
+  return tools;
+}
+
+void CallMemory::give_back(std::unique_ptr<CallTools> tools) {
+  tools->tensors.clear();
+  tools->slots.clear();
+  tools->scratch.pop_all();
+  std::unique_ptr<CallTools> before(last_.exchange(tools.release()));
+  if (!before) return;
+  const std::lock_guard lock(mutex_);
+  more_.push_back(std::move(before));
 }
 
 }  // namespace relish::jit

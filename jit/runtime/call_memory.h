@@ -2,6 +2,7 @@
 // tensors with owners.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -68,6 +69,7 @@ class SpareTensors {
 
   static std::size_t chain_of(DType dtype, std::int64_t size);
   void clear();
+  void let_go();  // with the mutex held
 
   std::mutex mutex_;
   std::vector<Tensor> free_[chains];
@@ -116,20 +118,34 @@ struct CallSlots {
   void clear();
 };
 
+// What a call works with. Between calls nothing is in it, but it keeps its room.
+struct CallTools {
+  OwnedTensors tensors;
+  CallSlots slots;
+  Scratch scratch;  // of the thread that called
+};
+
 // What calls use and the next ones use again.
-struct CallMemory {
-  ScratchPool scratch;
+class CallMemory {
+ public:
+  CallMemory();
+  ~CallMemory();
+  CallMemory(const CallMemory&) = delete;
+  CallMemory& operator=(const CallMemory&) = delete;
+
+  ScratchPool scratch;  // of other threads
   SpareTensors spare;
-  // Tables of tensors and lists of slots, with nothing in them.
-  OwnedTensors take_table();
-  void give_back(OwnedTensors table);
-  CallSlots take_slots();
-  void give_back(CallSlots slots);
+  std::unique_ptr<CallTools> take();
+  void give_back(std::unique_ptr<CallTools> tools);
 
  private:
+  void clear();
+
+  // Calls one after the other find here what the one before gave back, without a lock.
+  std::atomic<CallTools*> last_{nullptr};
   std::mutex mutex_;
-  std::vector<OwnedTensors> tables_;
-  std::vector<CallSlots> slots_;
+  std::vector<std::unique_ptr<CallTools>> more_;
+  const MemoryReserve reserve_;
 };
 
 }  // namespace relish::jit

@@ -32,10 +32,15 @@ const std::int32_t never_interrupted = 0;
 
 }  // namespace
 
-CallState::~CallState() {
-  memory.give_back(std::move(tensors));
-  memory.give_back(std::move(slots));
-}
+CallState::CallState(CallMemory& memory, int threads)
+    : memory(memory),
+      threads(threads),
+      tools_(memory.take()),
+      tensors(tools_->tensors),
+      slots(tools_->slots),
+      scratch(tools_->scratch) {}
+
+CallState::~CallState() { memory.give_back(std::move(tools_)); }
 
 void CallState::lose(const OwnedTensors::Entry& entry) {
   if (!entry.given || lost) return;

@@ -33,19 +33,24 @@ class Team;
 // State of one call from its entry to its return.
 class CallState {
  public:
-  CallState(CallMemory& memory, int threads)
-      : memory(memory), threads(threads), tensors(memory.take_table()), slots(memory.take_slots()) {}
+  CallState(CallMemory& memory, int threads);
   ~CallState();
   CallState(const CallState&) = delete;
   CallState& operator=(const CallState&) = delete;
 
   CallMemory& memory;
   const int threads;
+
+ private:
+  std::unique_ptr<CallTools> tools_;
+
+ public:
+  OwnedTensors& tensors;           // made by compiled code, or given to it
+  CallSlots& slots;                // of the entry
+  Scratch& scratch;                // of the thread that called
   Team* team = nullptr;            // of more than one thread
   std::exception_ptr failure;      // the first caught Failure
   std::int32_t failure_site = -1;  // its place, where code tells one
-  OwnedTensors tensors;            // made by compiled code, or given to it
-  CallSlots slots;                 // of the entry
   RowsAhead rows_ahead;            // of the round that a loop is in
   RtContext* context = nullptr;    // of graph code
   // Something that the caller would have back is lost: the call goes to its end.

@@ -11,6 +11,7 @@
 #include "loops/nest.h"
 #include "loops/primitives.h"
 #include "loops/reduction.h"
+#include "schedule/nests/row_sums.h"
 
 namespace relish {
 namespace {
@@ -249,6 +250,15 @@ Stmt with_accumulators(const Nest& nest, const Update& update, const std::vector
   return make_stmt(std::move(whole), span);
 }
 
+// The sums of a short row around the loops over their terms.
+Stmt sums_around(const std::vector<const Axis*>& terms, RowSums row, Span span) {
+  BlockStmt whole;
+  whole.name = "row";
+  whole.allocations = {row.sums};
+  whole.body = seq({row.begin, wrap(terms, row.term), row.end}, span);
+  return make_stmt(std::move(whole), span);
+}
+
 // A sum of one element of a loop around: what it begins with before the loop, in which one store remains.
 Stmt init_apart(const Nest& nest, const Stmt& stmt) {
   const Axis& axis = nest.axes.front();
@@ -271,7 +281,7 @@ Stmt init_apart(const Nest& nest, const Stmt& stmt) {
 
 }  // namespace
 
-Stmt arrange(const Stmt& stmt, RangeProver& prover, Accumulators& accumulators) {
+Stmt arrange(const Stmt& stmt, RangeProver& prover, const Target& target, Accumulators& accumulators) {
   auto found = perfect_nest(stmt);
   if (!found) return stmt;
   if (!find_stored_axes(*found, true, true)) return init_apart(*found, stmt);
@@ -341,6 +351,11 @@ Stmt arrange(const Stmt& stmt, RangeProver& prover, Accumulators& accumulators) 
     const Stmt sums = with_accumulators(nest, *joins, reduce, innermost->stored ? innermost : nullptr,
                                         part ? &*part : nullptr, prover, accumulators);
     return in_parts(wrap(outer, with_init(nest, init, init_loops, sums, stmt->span)));
+  }
+
+  if (innermost->stored && joins && !part && !update_loops.empty()) {
+    if (auto kept = sums_in_registers(nest, *joins, init, *innermost, target, prover))
+      return wrap(outer, sums_around(update_loops, std::move(*kept), stmt->span));
   }
 
   Stmt body = nest.store_stmt;

@@ -6,6 +6,7 @@
 
 #include "ir/nodes/stmt.h"
 #include "loops/range_prover.h"
+#include "schedule/target.h"
 
 namespace relish {
 
@@ -15,6 +16,6 @@ using Accumulators = std::unordered_set<std::uint64_t>;
 // The nest itself, or an equal one in a better order. Every element sees the same updates in the same order;
 // only sums of many terms over several loops are made of partial sums, one for each loop. A nest with
 // unrolled or vectorized loops stays as it is. `accumulators` receives those that are made.
-Stmt arrange(const Stmt& nest, RangeProver& prover, Accumulators& accumulators);
+Stmt arrange(const Stmt& nest, RangeProver& prover, const Target& target, Accumulators& accumulators);
 
 }  // namespace relish

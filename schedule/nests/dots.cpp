@@ -15,6 +15,7 @@
 #include "loops/accesses.h"
 #include "loops/nest.h"
 #include "loops/reduction.h"
+#include "schedule/nests/lanes.h"
 
 namespace relish {
 namespace {
@@ -25,17 +26,6 @@ constexpr std::int64_t terms_of_part = 1 << 15;
 constexpr std::int64_t least_terms = 64;
 // So many parts of a sum may be joined one after the other.
 constexpr std::int64_t most_parts = 1024;
-
-// Whether lanes can compute the value: what does not move along, loads side by side, plain arithmetic.
-bool computed_by_lanes(const Scalar& value, const Axis& axis, DType dtype, RangeProver& prover) {
-  if (!prover.depends_on(value, axis.loop->var)) return true;
-  if (value.dtype() != dtype) return false;
-  if (const auto* load = value.as<Load>())
-    return pace_of(*load->buffer, load->indices, axis.loop->var, prover) == Pace::Along;
-  const auto* n = value.as<Binary>();
-  return n && (n->op == BinaryOp::Add || n->op == BinaryOp::Sub || n->op == BinaryOp::Mul) &&
-         computed_by_lanes(n->a, axis, dtype, prover) && computed_by_lanes(n->b, axis, dtype, prover);
-}
 
 // What a nest of the rule consists of.
 struct Dot {

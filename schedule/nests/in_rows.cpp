@@ -11,7 +11,7 @@ Stmt in_rows(const Stmt& written, RangeProver& prover, const Target& target, Acc
   const Stmt nest = with_joined_terms(written);
   if (const auto lanes = sum_in_lanes(nest, prover, target, accumulators)) return *lanes;
   if (const auto unrolled = unroll_windows(nest, prover, target)) return *unrolled;
-  return arrange(nest, prover, accumulators);
+  return arrange(nest, prover, target, accumulators);
 }
 
 }  // namespace relish

@@ -197,6 +197,12 @@ Partials vjp_scatter(const VjpCall& c) {
 constexpr Sample scatter_samples[] = {
     {"[1.0, 2.0, 3.0], R.const([2, 0], \"int64\"), [8.0, 9.0]", "[9.0, 2.0, 8.0]"},
     {"[1.0, 2.0, 3.0], R.const([2, 2, 0], \"int64\"), [7.0, 8.0, 9.0]", "[9.0, 2.0, 8.0]"},
+    {"R.const([False, True, False], \"bool\"), R.const([0, 0, 1], \"int64\"), "
+     "R.const([True, True, False], \"bool\"), reduction=\"add\"",
+     "R.const([True, True, False], \"bool\")"},
+    {"R.const([False, True, True], \"bool\"), R.const([0, 1, 1], \"int64\"), "
+     "R.const([True, False, True], \"bool\"), reduction=\"mul\"",
+     "R.const([False, False, True], \"bool\")"},
     {"[[1.0, 2.0], [3.0, 4.0]], R.const([[-1], [0]], \"int32\"), [[5.0], [6.0]], axis=1, reduction=\"add\"",
      "[[1.0, 7.0], [9.0, 4.0]]"},
     {"rand((3, 2), \"float64\"), R.const([[0, 2], [0, 2], [1, 2]], \"int64\"), rand((3, 2), \"float64\"), "

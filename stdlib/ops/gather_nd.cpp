@@ -285,6 +285,12 @@ constexpr Sample scatter_samples[] = {
      "[[2.0, 3.0], [1.0, 2.0]]"},
     {"[[0.5, 3.0], [1.0, 2.0]], R.const([[0], [0]], \"int64\"), [[1.0, 1.5], [2.0, 0.0]], reduction=\"min\"",
      "[[0.5, 0.0], [1.0, 2.0]]"},
+    {"R.const([False, True, False], \"bool\"), R.const([[0], [0], [1]], \"int64\"), "
+     "R.const([True, True, False], \"bool\"), reduction=\"add\"",
+     "R.const([True, True, False], \"bool\")"},
+    {"R.const([False, True, True], \"bool\"), R.const([[0], [1], [1]], \"int64\"), "
+     "R.const([True, False, True], \"bool\"), reduction=\"mul\"",
+     "R.const([False, False, True], \"bool\")"},
     {"rand((2, 0), \"float32\"), R.const([[1]], \"int64\"), rand((1, 0), \"float32\")"},
 };
 constexpr Reject scatter_rejects[] = {

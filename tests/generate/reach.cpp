@@ -10,11 +10,12 @@
 namespace relish::generate {
 namespace {
 
-// Operators that no generated program calls: all others are met.
+// Operators on which no result of a generated program depends: all others are met.
 struct LeftOut {
   std::string_view name, reason;
 };
-constexpr LeftOut left_out[] = {{"print", "its only effect is text on the standard output"}};
+constexpr LeftOut left_out[] = {{"print", "its only effect is text on the standard output"},
+                                {"null_value", "as an argument it is the same as none"}};
 
 bool holds_floats(const Type& type) {
   if (const TensorType* tensor = type.tensor()) return !tensor->dtype || is_float(*tensor->dtype);

@@ -40,6 +40,12 @@ std::int64_t terms(const CallView& call, const Type&) {
 
 namespace {
 
+// Truth values have no sums and products but these.
+Reduction of_truth_values(Reduction reduction) {
+  if (reduction == Reduction::Add) return Reduction::Max;
+  return reduction == Reduction::Mul ? Reduction::Min : reduction;
+}
+
 template <class T>
 T minimum_ieee_of(T a, T b) {
   if constexpr (std::floating_point<T>) {
@@ -99,6 +105,7 @@ Tensor evaluate(const Tensor& data, const Tensor& updates, Reduction reduction, 
 
 void lower(Lowering& lowering, const Buffer& data, const Buffer& updates, const Buffer& result,
            Reduction reduction, const Dims& around, const Dims& along, const LoweredPlace& at) {
+  if (result.dtype() == DType::Bool) reduction = of_truth_values(reduction);
   const bool moves =
       reduction == Reduction::Update || reduction == Reduction::Max || reduction == Reduction::Min;
   DType wide = moves ? result.dtype() : compute_dtype(result.dtype());
