@@ -83,8 +83,7 @@ std::optional<RowSums> sums_in_registers(const Nest& nest, const Update& update,
   const DType dtype = nest.store->buffer.dtype();
   const auto length = row.loop->extent.as_int();
   if (update.op != BinaryOp::Add || (dtype != DType::Float32 && dtype != DType::Float64) || !length ||
-      *length < 1 || row.loop->begin.as_int() != 0 || row.loop->step.defined() ||
-      !row.loop->annotations.empty())
+      *length < 1 || !row.loop->annotations.empty())
     return std::nullopt;
   const std::int64_t lanes =
       std::max<std::int64_t>(1, target.vector_bytes / static_cast<std::int64_t>(size_of(dtype)));
