@@ -301,8 +301,8 @@ class Comparison {
       return std::nullopt;
     }
   }
-  // Of a prim_func: what it gives for absolute values. Where it does more than add up products, that is a guess
-  // at how large what cancels was; it only ever allows more than the class does.
+  // Of a prim_func: what it gives for absolute values. Where it does more than add up products, that is a
+  // guess at how large what cancels was; it only ever allows more than the class does.
   std::optional<Terms> terms_of_loops(const Operation& operation, const Tensor& wanted) {
     const auto* call = operation.call ? operation.call->as<CallTir>() : nullptr;
     if (call && operation.operands.size() != call->args.size()) return std::nullopt;
@@ -471,7 +471,8 @@ class Comparison {
   EvaluatorComparison result_;
   std::size_t compared_ = 0;
   int loosest_ = 0;
-  std::optional<std::pair<Expr, std::vector<Value>>> only_;  // the last call that was compared, with its operands
+  std::optional<std::pair<Expr, std::vector<Value>>>
+      only_;                       // the last call that was compared, with its operands
   std::optional<DType> coarsest_;  // of the whole function, while that is compared
 };
 

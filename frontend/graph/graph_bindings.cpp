@@ -109,9 +109,9 @@ void GraphBindings::read_augmented(const ast::Statement& statement,
 
 namespace {
 
-// Whether `type` says of the R.make_closure what the function that it closes says itself: its parameters but for the
-// last ones, which are given, and its result. Nothing is left to look at when it runs, so the text of the compiled
-// tier, which has the closures of nested functions, reads back as it is.
+// Whether `type` says of the R.make_closure what the function that it closes says itself: its parameters but
+// for the last ones, which are given, and its result. Nothing is left to look at when it runs, so the text of
+// the compiled tier, which has the closures of nested functions, reads back as it is.
 bool is_rest_of_closure(const Expr& closure, const Type& type) {
   const auto* made = closure.as<PackedCall>();
   if (!made || made->form != PackedForm::MakeClosure) return false;
@@ -153,8 +153,8 @@ void GraphBindings::bind_target(const ast::Statement& statement, const ast::Expr
   if (annotation && is_rest_of_closure(result, type)) {
     PackedCall made = *result.as<PackedCall>();
     made.out_types = {type};
-    return append_binding(statement, *name, target.span, type, relish::packed_call(std::move(made), result.span()),
-                          true);
+    return append_binding(statement, *name, target.span, type,
+                          relish::packed_call(std::move(made), result.span()), true);
   }
   if (annotation && promises_more(result.type(), type)) {
     // What the text says of the value holds from here on, so it is checked here.

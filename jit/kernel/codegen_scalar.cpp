@@ -467,9 +467,9 @@ llvm::Value* ScalarEmitter::select(const Select& node, DType dtype) {
   return result;
 }
 
-// A double as a float that rounds to halves as the double does: the nearest one towards zero, with the last bit set
-// when it is another number. A float has more than two bits more than a half, so that bit is never one of the
-// half's, nor the one that decides alone.
+// A double as a float that rounds to halves as the double does: the nearest one towards zero, with the last
+// bit set when it is another number. A float has more than two bits more than a half, so that bit is never
+// one of the half's, nor the one that decides alone.
 llvm::Value* ScalarEmitter::odd_float(llvm::Value* value) {
   llvm::Value* nearest = builder_.CreateFPTrunc(value, builder_.getFloatTy());
   llvm::Value* back = builder_.CreateFPExt(nearest, builder_.getDoubleTy());
@@ -497,7 +497,8 @@ llvm::Value* ScalarEmitter::cast(llvm::Value* value, DType from, DType to) {
     if (to == DType::Float32) return builder_.CreateFPTrunc(value, type);
   }
   if (is_float(to)) {
-    // An integer that a float does not hold exactly is larger than any float16, before that rounding and behind.
+    // An integer that a float does not hold exactly is larger than any float16, before that rounding and
+    // behind.
     const bool exact_in_float = is_bool(from) || size_of(from) <= 2 || to == DType::Float16;
     llvm::Type* through =
         to == DType::Float32 || to == DType::Float64 || exact_in_float ? type : builder_.getDoubleTy();

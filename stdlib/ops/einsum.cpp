@@ -204,8 +204,8 @@ Labels united(const Labels& a, const Labels& b) {
   return all;
 }
 
-// Of the labels of two factors those that the result or another factor needs, in the order of the former where
-// the result has them all.
+// Of the labels of two factors those that the result or another factor needs, in the order of the former
+// where the result has them all.
 Labels kept_of(const std::vector<Labels>& factors, std::size_t a, std::size_t b, const Labels& result) {
   Labels needed = result;
   for (std::size_t k = 0; k < factors.size(); ++k)
@@ -217,9 +217,9 @@ Labels kept_of(const std::vector<Labels>& factors, std::size_t a, std::size_t b,
   return kept;
 }
 
-// Pairs of factors to be multiplied one after the other, the product standing behind the others: at each step the
-// one with the smallest product. Empty when that does not save half of the multiplications of all at once, or a
-// product would be much larger than what goes in and comes out.
+// Pairs of factors to be multiplied one after the other, the product standing behind the others: at each step
+// the one with the smallest product. Empty when that does not save half of the multiplications of all at
+// once, or a product would be much larger than what goes in and comes out.
 std::vector<std::pair<std::size_t, std::size_t>> pairs_of(std::vector<Labels> factors, const Labels& result,
                                                           const Lengths& lengths) {
   Labels all = result;
@@ -303,8 +303,7 @@ PrimFunc lower(const LowerCall& c) {
       }
       return total;
     };
-    if (inner.empty())
-      return lowering.map(block, target, [&](const Dims& i) { return term(i, {}); });
+    if (inner.empty()) return lowering.map(block, target, [&](const Dims& i) { return term(i, {}); });
     const Buffer total = wide == target.dtype() ? target : lowering.temporary("total", target.shape(), wide);
     lowering.reduce(block, total, target.shape(), inner, term);
     if (!(total == target))

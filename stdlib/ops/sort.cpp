@@ -40,8 +40,8 @@ DType position_dtype(const CallView& call) {
   return *dtype;
 }
 
-// Calls visit(line, order, at): `order` has the positions of each line sorted, or the first `count` of them, and
-// at(i) is where element i of the line lies in data.
+// Calls visit(line, order, at): `order` has the positions of each line sorted, or the first `count` of them,
+// and at(i) is where element i of the line lies in data.
 template <class Visit>
 void for_each_line(const Tensor& data, std::size_t axis, bool descending, std::int64_t count, Visit&& visit) {
   const std::int64_t length = data.shape()[axis], inner = row_major_strides(data.shape())[axis];

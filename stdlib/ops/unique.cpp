@@ -99,7 +99,8 @@ Value evaluate_unique(const EvalCall& c) {
       std::stable_sort(order.begin(), order.end(),
                        [&](std::int64_t a, std::int64_t b) { return compare_items(a, b) < 0; });
     for (std::size_t i = 0; i < order.size(); ++i) {
-      if (groups.empty() || compare_items(order[groups.back().begin], order[i]) != 0) groups.push_back({i, i});
+      if (groups.empty() || compare_items(order[groups.back().begin], order[i]) != 0)
+        groups.push_back({i, i});
       groups.back().end = i + 1;
     }
   });

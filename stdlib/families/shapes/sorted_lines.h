@@ -42,8 +42,8 @@ auto order_key(T element, bool descending) {
 // Puts elements of a line in order. Kept over the lines of a tensor, so that they share their room.
 class LineSorter {
  public:
-  // The positions of the first `count` of a line of `length` elements in sorted order; at(i) is where element i
-  // lies in `source`.
+  // The positions of the first `count` of a line of `length` elements in sorted order; at(i) is where element
+  // i lies in `source`.
   template <class T, class At>
   void first(const T* source, const At& at, std::int64_t length, bool descending, std::int64_t count,
              std::vector<std::int64_t>& order) {
@@ -82,8 +82,8 @@ class LineSorter {
       order[i] = static_cast<std::int64_t>(keys[i] & ((Packed{1} << bits) - 1));
   }
 
-  // By one byte of the keys after the other, the least significant first; bytes in which all are alike are left
-  // out. The positions behind the keys are in order already.
+  // By one byte of the keys after the other, the least significant first; bytes in which all are alike are
+  // left out. The positions behind the keys are in order already.
   template <class Packed>
   void sort_by_digits(std::vector<Packed>& keys, std::vector<Packed>& other) {
     constexpr int bits = sizeof(Packed) * 4, digits = bits / 8;
@@ -92,7 +92,8 @@ class LineSorter {
     };
     std::array<std::array<std::size_t, 256>, digits> counts{};
     in_parts(keys, [&](Packed key) {
-      for (int digit = 0; digit < digits; ++digit) ++counts[static_cast<std::size_t>(digit)][digit_of(key, digit)];
+      for (int digit = 0; digit < digits; ++digit)
+        ++counts[static_cast<std::size_t>(digit)][digit_of(key, digit)];
     });
     other.resize(keys.size());
     for (int digit = 0; digit < digits; ++digit) {

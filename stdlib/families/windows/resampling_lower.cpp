@@ -1,6 +1,7 @@
-// Resampling as loops: the same sums as the evaluation's, as scalars; coordinates are computed in float64. Which
-// cells of the data a cell of the result reads along a dimension, and with what weights, depends on its place in
-// that dimension alone: where it takes more than a product it is computed once, into a table for each dimension.
+// Resampling as loops: the same sums as the evaluation's, as scalars; coordinates are computed in float64.
+// Which cells of the data a cell of the result reads along a dimension, and with what weights, depends on its
+// place in that dimension alone: where it takes more than a product it is computed once, into a table for
+// each dimension.
 #include "stdlib/families/language/lowering.h"
 #include "stdlib/families/windows/resampling_attributes.h"
 

@@ -89,8 +89,8 @@ TEST_CASE("an element of a running sum has as many terms as stand before it") {
     Wrong other([&](std::string_view, const Value& result) { return raised(result, 0, 16 * 5, units); });
     return compare_evaluators(module, "f", {x}, *interpreter, other).first.has_value();
   };
-  // The last row adds 17 terms of both signs, 23.25 by their magnitudes, to 0.75: at most 17 half units of those, which
-  // are 397 units of that.
+  // The last row adds 17 terms of both signs, 23.25 by their magnitudes, to 0.75: at most 17 half units of
+  // those, which are 397 units of that.
   CHECK_FALSE(off_by(17));
   CHECK(off_by(30 * 17));
 }
