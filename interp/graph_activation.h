@@ -16,7 +16,7 @@ struct GraphEvaluator::Activation {
 };
 
 // A nested function with the values around it that it uses, or a function of the module. `given`: arguments
-// that are fixed already (R.make_closure).
+// that are fixed already, behind those of a call (R.make_closure).
 struct GraphEvaluator::ClosureValue final : ObjectValue {
   GraphEvaluator* owner = nullptr;
   FunctionPtr function;  // null: a prim_func

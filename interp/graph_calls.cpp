@@ -153,7 +153,7 @@ Value GraphEvaluator::evaluate_packed(const PackedCall& call, const Expr& expr, 
            fmt::format("R.make_closure is given {}; expected a function", describe(callee)));
     }
     auto made = std::make_shared<ClosureValue>(*function);
-    for (Value& arg : args) made->given.push_back(std::move(arg));
+    made->given.insert(made->given.begin(), args.begin(), args.end());
     return Value(std::shared_ptr<const ObjectValue>(std::move(made)));
   }
   if (closure) return called(callee, std::move(args), expr, frame);

@@ -82,7 +82,7 @@ Value GraphEvaluator::call_value(const Value& callee, std::vector<Value> args, S
     fail(ErrorClass::Runtime, span, "call.callee",
          fmt::format("{} is called; expected a function", describe(callee)));
   }
-  if (!closure->given.empty()) args.insert(args.begin(), closure->given.begin(), closure->given.end());
+  if (!closure->given.empty()) args.insert(args.end(), closure->given.begin(), closure->given.end());
   if (!closure->function) {
     return closure->owner->prepared(closure->prim).run(args, ErrorClass::Runtime, span);
   }

@@ -14,6 +14,7 @@
 #include "schedule/followers/followers.h"
 #include "schedule/nests/in_rows.h"
 #include "schedule/nests/movement.h"
+#include "schedule/nests/parted_updates.h"
 #include "schedule/remainders/remainders.h"
 #include "schedule/remainders/spread_sums.h"
 #include "schedule/unread_buffers.h"
@@ -36,6 +37,7 @@ class Scheduler {
     if (stmt.as<For>()) {
       // Buffers that may share elements: nothing is reordered.
       if (has_views_) return loop(stmt);
+      if (const auto parts = part_updates(stmt, prover_)) return statement(*parts);
       if (const auto parts = split_by_remainders(stmt, prover_)) return statement(*parts);
       if (const auto contracted = contract(stmt, prover_, target_, {true, false, {}, true})) {
         const Stmt blocks = inside(contracted->blocks);

@@ -63,7 +63,14 @@ class Comparison {
       whole_ = {"", name, source && source->result_span.known() ? source->result_span : span};
       if (source) coarsest_ = coarsest_float(*module_, name);
       const std::optional<Value> found = called(module_, name, arguments);
-      if (found) compare(wanted, *found, "", single ? loosest_ : allowed, nullptr);
+      const Operation entered{nullptr, name, arguments, wanted};
+      const Operation only{only_ ? &only_->first : nullptr, "", only_ ? only_->second : arguments, wanted};
+      if (found) {
+        compare(wanted, *found, "", single ? loosest_ : allowed,
+                !source           ? &entered
+                : single && only_ ? &only
+                                  : nullptr);
+      }
     }
     result_.bindings = compared_;
     return std::move(result_);
@@ -113,11 +120,14 @@ class Comparison {
       loosest_ = std::max(loosest_, allowed);
       ++compared_;
       const auto* operation = value.as<OpCall>();
-      const std::vector<Value> operands =
-          operation ? values_of(operation->args, known) : std::vector<Value>();
-      const Operation of{operation, operands};
+      const auto* loops = value.as<CallTir>();
+      const std::vector<Value> operands = operation ? values_of(operation->args, known)
+                                          : loops   ? values_of(loops->args, known)
+                                                    : std::vector<Value>();
+      const Operation of{&value, "", operands, values.fields()[i]};
+      if (depth == 0 && (operation || loops)) only_ = {value, operands};
       const EvaluatorComparison before = result_;
-      compare(values.fields()[i], found->fields()[i], "", allowed, operation ? &of : nullptr);
+      compare(values.fields()[i], found->fields()[i], "", allowed, operation || loops ? &of : nullptr);
       known[binding.var().id()] = values.fields()[i];
       if (const auto* call = value.as<FunctionCall>(); call && result_.first)
         enter(*call, known, before, depth);
@@ -229,10 +239,12 @@ class Comparison {
     return Value::tuple(std::move(fields));
   }
 
-  // What a sum is made of, asked for where it decides.
+  // What a sum is made of, asked for where it decides: an operator or a prim_func, with its operands.
   struct Operation {
-    const OpCall* call;
+    const Expr* call;      // an OpCall or a CallTir
+    std::string function;  // where there is none: the prim_func that is called with them
     const std::vector<Value>& operands;
+    const Value& result;
   };
   struct Terms {
     Tensor magnitudes;
@@ -240,7 +252,9 @@ class Comparison {
   };
   // The sum over absolute values in float64; nothing where the operator has no such form.
   std::optional<Terms> terms_of(const Operation& operation, const Tensor& wanted) {
-    const OpCall& call = *operation.call;
+    const auto* operator_call = operation.call ? operation.call->as<OpCall>() : nullptr;
+    if (!operator_call) return terms_of_loops(operation, wanted);
+    const OpCall& call = *operator_call;
     if (operation.operands.size() != call.args.size()) return std::nullopt;
     try {
       FunctionBuilder builder;
@@ -287,9 +301,64 @@ class Comparison {
       return std::nullopt;
     }
   }
-  static Tensor absolute(const Tensor& tensor) {
+  // Of a prim_func: what it gives for absolute values. Where it does more than add up products, that is a
+  // guess at how large what cancels was; it only ever allows more than the class does.
+  std::optional<Terms> terms_of_loops(const Operation& operation, const Tensor& wanted) {
+    const auto* call = operation.call ? operation.call->as<CallTir>() : nullptr;
+    if (call && operation.operands.size() != call->args.size()) return std::nullopt;
+    try {
+      auto module = std::make_shared<Module>(*module_);
+      std::string name = operation.function;
+      std::vector<Value> values;
+      for (const Value& operand : operation.operands)
+        values.push_back(operand.is_tensor() ? Value(absolute(operand.tensor(), operand.tensor().dtype()))
+                                             : operand);
+      if (call) {
+        name = module->fresh_name("terms");
+        module->set(function_of_call(*call, values, operation.result, name));
+      }
+      const Value sums = reference_.call(module, name, values);
+      // The field of the result that is compared.
+      const bool several = operation.result.is_tuple();
+      const std::size_t fields = several ? operation.result.fields().size() : 1;
+      if (several && (!sums.is_tuple() || sums.fields().size() != fields)) return std::nullopt;
+      for (std::size_t i = 0; i < fields; ++i) {
+        const Value& field = several ? operation.result.fields()[i] : operation.result;
+        const Value& sum = several ? sums.fields()[i] : sums;
+        if (!field.is_tensor() || !sum.is_tensor() || field.tensor().data() != wanted.data()) continue;
+        if (sum.tensor().shape() == wanted.shape()) return Terms{sum.tensor(), most_terms(values, wanted)};
+      }
+      return std::nullopt;
+    } catch (const Failure& failure) {
+      if (failure.error_class() == ErrorClass::Interrupted) throw;
+      return std::nullopt;
+    }
+  }
+  static FunctionPtr function_of_call(const CallTir& call, const std::vector<Value>& values,
+                                      const Value& result, const std::string& name) {
+    auto function = std::make_shared<Function>();
+    function->name = name;
+    CallTir made = call;
+    made.args.clear();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      function->params.emplace_back(fmt::format("x{}", i), type_of(values[i]));
+      made.args.emplace_back(function->params.back());
+    }
+    for (std::size_t i = 0; i < made.out_types.size(); ++i)
+      made.out_types[i] = type_of(call.tuple_result ? result.fields().at(i) : result);
+    FunctionBuilder builder;
+    for (const Var& param : function->params) builder.reserve_name(param.name());
+    builder.begin_block(false);
+    function->result = builder.emit(call_tir(std::move(made)));
+    builder.end_block();
+    function->blocks = builder.take_blocks();
+    function->result_type = function->result.type();
+    return function;
+  }
+
+  static Tensor absolute(const Tensor& tensor, DType dtype = DType::Float64) {
     if (!is_float(tensor.dtype())) return tensor;
-    Tensor wide = Tensor::empty(DType::Float64, tensor.shape());
+    Tensor wide = Tensor::empty(dtype, tensor.shape());
     for (std::int64_t i = 0; i < wide.size(); ++i) wide.set_double(i, std::abs(tensor.get_double(i)));
     return wide;
   }
@@ -303,10 +372,24 @@ class Comparison {
   static std::int64_t most_terms(const std::vector<Value>& operands, const Tensor& result) {
     std::int64_t most = 1;
     for (const Value& operand : operands)
-      most = std::max(most, operand.tensor().size() / std::max<std::int64_t>(result.size(), 1));
-    if (operands.size() > 1 && operands.front().tensor().rank() > 0)
+      if (operand.is_tensor())
+        most = std::max(most, operand.tensor().size() / std::max<std::int64_t>(result.size(), 1));
+    if (operands.size() > 1 && operands.front().is_tensor() && operands.front().tensor().rank() > 0)
       most = std::max(most, operands.front().tensor().shape().back());
     return most;
+  }
+
+  // Root mean square of what is finite: elements much smaller than that are what is left of larger terms.
+  static double scale_of(const Tensor& tensor) {
+    double sum = 0;
+    std::int64_t count = 0;
+    for (std::int64_t i = 0; i < tensor.size(); ++i) {
+      const double value = tensor.get_double(i);
+      if (!std::isfinite(value)) continue;
+      sum += value * value;
+      ++count;
+    }
+    return count == 0 || !std::isfinite(sum) ? 0 : std::sqrt(sum / static_cast<double>(count));
   }
 
   void differ(const std::string& place, std::string wanted, std::string found, std::int64_t distance,
@@ -339,21 +422,26 @@ class Comparison {
     if (wanted.dtype() != found.dtype() || wanted.shape() != found.shape())
       return differ(place, describe(wanted), describe(found), -1, allowed);
     std::optional<std::optional<Terms>> terms;
+    std::optional<double> scale;
+    const bool loops = operation && !(operation->call && operation->call->as<OpCall>());
     const auto agrees = [&](double a, double b, std::int64_t distance, std::int64_t i) {
       if (allowed < class_of_functions || allowed == static_cast<int>(Agreement::Random)) return false;
       if (allowed == class_of_functions) return distance <= most_ulps(wanted.dtype());
-      if (allowed == class_of_sums) {
+      if (allowed == class_of_sums || (allowed == class_of_composites && loops)) {
         if (distance <= 1) return true;
         if (!terms) terms = operation ? terms_of(*operation, wanted) : std::nullopt;
-        if (*terms)
-          return std::abs(a - b) <=
-                 sum_bound(b, (**terms).magnitudes.get_double(i), (**terms).count, wanted.dtype());
+        const bool close = *terms && std::abs(a - b) <= sum_bound(b, (**terms).magnitudes.get_double(i),
+                                                                  (**terms).count, wanted.dtype());
+        if (close || (*terms && allowed == class_of_sums)) return close;
       }
       const bool coarser = allowed == class_of_models && coarsest_ &&
                            rounding_unit(*coarsest_) > rounding_unit(wanted.dtype());
       const Closeness close = closeness(allowed == class_of_sums ? class_of_composites : allowed,
                                         coarser ? *coarsest_ : wanted.dtype());
-      return std::abs(a - b) <= close.rtol * std::abs(b) + close.atol;
+      if (std::abs(a - b) <= close.rtol * std::abs(b) + close.atol) return true;
+      if (allowed != class_of_models) return false;
+      if (!scale) scale = scale_of(wanted);
+      return std::abs(a - b) <= close.rtol * *scale + close.atol;
     };
     for (std::int64_t i = 0; i < wanted.size(); ++i) {
       if (!is_float(wanted.dtype())) {
@@ -383,6 +471,8 @@ class Comparison {
   EvaluatorComparison result_;
   std::size_t compared_ = 0;
   int loosest_ = 0;
+  std::optional<std::pair<Expr, std::vector<Value>>>
+      only_;                       // the last call that was compared, with its operands
   std::optional<DType> coarsest_;  // of the whole function, while that is compared
 };
 

@@ -107,6 +107,26 @@ void GraphBindings::read_augmented(const ast::Statement& statement,
   bind_target(statement, *augmented.target, nullptr, result, augmented.value.get());
 }
 
+namespace {
+
+// Whether `type` says of the R.make_closure what the function that it closes says itself: its parameters but
+// for the last ones, which are given, and its result. Nothing is left to look at when it runs, so the text of
+// the compiled tier, which has the closures of nested functions, reads back as it is.
+bool is_rest_of_closure(const Expr& closure, const Type& type) {
+  const auto* made = closure.as<PackedCall>();
+  if (!made || made->form != PackedForm::MakeClosure) return false;
+  const FunctionType* whole = made->callee.type().function();
+  const FunctionType* rest = type.function();
+  if (!whole || whole->opaque || !rest || rest->opaque || (rest->pure && !whole->pure) ||
+      rest->params.size() + made->args.size() != whole->params.size())
+    return false;
+  for (std::size_t i = 0; i < rest->params.size(); ++i)
+    if (fits(rest->params[i], whole->params[i]) == Fit::Never) return false;
+  return fits(whole->result, rest->result) != Fit::Never;
+}
+
+}  // namespace
+
 void GraphBindings::bind_target(const ast::Statement& statement, const ast::Expr& target,
                                 const ast::Expr* annotation, const Expr& result, const ast::Expr* written) {
   if (auto* names = target.as<ast::TupleValue>()) {
@@ -130,6 +150,12 @@ void GraphBindings::bind_target(const ast::Statement& statement, const ast::Expr
   Type type = annotation ? annotated_type(*annotation, result.type(), *name, written->span) : result.type();
   if (annotation && holes_.any())
     holes_.want(result, type, fmt::format("the annotation of '{}'", printable(*name)), annotation->span);
+  if (annotation && is_rest_of_closure(result, type)) {
+    PackedCall made = *result.as<PackedCall>();
+    made.out_types = {type};
+    return append_binding(statement, *name, target.span, type,
+                          relish::packed_call(std::move(made), result.span()), true);
+  }
   if (annotation && promises_more(result.type(), type)) {
     // What the text says of the value holds from here on, so it is checked here.
     return append_checked(statement, *name, target.span, as_leaf(result), type, true);

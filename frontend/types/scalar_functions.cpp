@@ -236,6 +236,13 @@ void ScalarFunction::gather_arguments() {
 }
 
 void ScalarFunction::refuse_unknown(const std::vector<std::string>& known) const {
+  // What is known and comes here is a statement.
+  if (std::find(known.begin(), known.end(), "T." + name_) != known.end()) {
+    type_error(
+        call_.callee->span, "scalar.function",
+        fmt::format("T.{} is a statement, which has no value{}", printable(name_),
+                    name_ == "where" ? "; T.if_then_else(condition, a, b) chooses one of two values" : ""));
+  }
   type_error(call_.callee->span, "scalar.function",
              fmt::format("T.{} is not a function that Relish knows{}", printable(name_),
                          did_you_mean("T." + name_, known)));

@@ -487,7 +487,13 @@ ScalarOperand ScalarReader::call(const ast::Expr& expr, const ast::Call& call) {
                                written_at(call.arguments[0].value->span))
         : length ? fmt::format("write {}.shape[0]", written_at(call.arguments[0].value->span))
                  : "expected a function of T in a scalar expression";
-    type_error(call.callee->span, "scalar.call", fmt::format("found {}; {}", ast::describe(expr), advice));
+    // np.exp, math.exp
+    const std::string own = "T." + name.substr(name.rfind('.') + 1);
+    std::vector<DiagnosticNote> notes;
+    if (!size && !length && intrinsic_from_name(std::string_view(own).substr(2)))
+      notes.push_back(write_here(call.callee->span, own));
+    fail(ErrorClass::Type, call.callee->span, "scalar.call",
+         fmt::format("found {}; {}", ast::describe(expr), advice), std::move(notes));
   }
   if (name == "T.BufferLoad" || name == "T.buffer_load") {
     const auto buffer = call.arguments.empty() ? std::nullopt : buffer_named(*call.arguments[0].value);

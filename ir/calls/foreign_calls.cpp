@@ -16,11 +16,13 @@ namespace relish {
 
 void refuse_foreign_call(const ForeignCall& call, Span span) {
   if (call.of_module) {
-    fail(ErrorClass::Type, span, "prim_func.call",
-         fmt::format(
-             "found a call of '{}' that is not run; expected whole buffers of its dtypes and shapes as "
-             "arguments of a prim_func that does not reach itself and returns at most once, at its end",
-             printable(call.function)));
+    fail(
+        ErrorClass::Type, span, "prim_func.call",
+        fmt::format(
+            "found a call of '{}' that is not run; expected whole buffers of its dtypes and shapes as "
+            "arguments of a prim_func that does not reach itself and has no statement but its return where it gives "
+            "a value",
+            printable(call.function)));
   }
   // The name of what is called, behind a dtype in some.
   const TextLiteral* text = nullptr;

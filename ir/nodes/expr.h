@@ -115,7 +115,7 @@ enum class PackedForm : std::uint8_t {
   Impure,             // R.call_packed
   Inplace,            // R.call_inplace_packed
   Builtin,            // R.call_builtin_with_ctx
-  MakeClosure,        // R.make_closure(f, (a, b)): f with its first arguments given
+  MakeClosure,        // R.make_closure(f, (a, b)): f with its last arguments given, as in TVM
   InvokeClosure,      // R.invoke_closure
   InvokePureClosure,  // R.invoke_pure_closure
   // R.vm.call_tir_dyn(f, (a, b, shape)): the direct call of a prim_func, whose last parameters are scalars

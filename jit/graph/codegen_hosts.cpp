@@ -112,7 +112,6 @@ void HostEmitter::make_function(const step::MakeFunction& made, Span span) {
   described->params = inner.params;
   described->result = inner.result;
   described->span = made.callee->span;
-  described->behind = made.behind;
   call("rt_function_value", made.args, made.result, {.span = span, .callable = std::move(described)}, code);
 }
 

@@ -467,6 +467,22 @@ llvm::Value* ScalarEmitter::select(const Select& node, DType dtype) {
   return result;
 }
 
+// A double as a float that rounds to halves as the double does: the nearest one towards zero, with the last
+// bit set when it is another number. A float has more than two bits more than a half, so that bit is never
+// one of the half's, nor the one that decides alone.
+llvm::Value* ScalarEmitter::odd_float(llvm::Value* value) {
+  llvm::Value* nearest = builder_.CreateFPTrunc(value, builder_.getFloatTy());
+  llvm::Value* back = builder_.CreateFPExt(nearest, builder_.getDoubleTy());
+  const auto size = [&](llvm::Value* number) {
+    return builder_.CreateIntrinsic(llvm::Intrinsic::fabs, {number->getType()}, {number});
+  };
+  llvm::Type* i32 = builder_.getInt32Ty();
+  llvm::Value* beyond = builder_.CreateZExt(builder_.CreateFCmpOGT(size(back), size(value)), i32);
+  llvm::Value* other = builder_.CreateZExt(builder_.CreateFCmpONE(back, value), i32);
+  llvm::Value* bits = builder_.CreateSub(builder_.CreateBitCast(nearest, i32), beyond);
+  return builder_.CreateBitCast(builder_.CreateOr(bits, other), builder_.getFloatTy());
+}
+
 llvm::Value* ScalarEmitter::cast(llvm::Value* value, DType from, DType to) {
   if (from == to) return value;
   llvm::Type* type = register_type(to);
@@ -481,7 +497,9 @@ llvm::Value* ScalarEmitter::cast(llvm::Value* value, DType from, DType to) {
     if (to == DType::Float32) return builder_.CreateFPTrunc(value, type);
   }
   if (is_float(to)) {
-    const bool exact_in_float = is_bool(from) || size_of(from) <= 2;
+    // An integer that a float does not hold exactly is larger than any float16, before that rounding and
+    // behind.
+    const bool exact_in_float = is_bool(from) || size_of(from) <= 2 || to == DType::Float16;
     llvm::Type* through =
         to == DType::Float32 || to == DType::Float64 || exact_in_float ? type : builder_.getDoubleTy();
     if (!is_float(from)) {
@@ -489,14 +507,7 @@ llvm::Value* ScalarEmitter::cast(llvm::Value* value, DType from, DType to) {
           is_signed_int(from) ? builder_.CreateSIToFP(value, through) : builder_.CreateUIToFP(value, through);
       if (through == type) return rounded(value, to);
     }
-    // A double to a half in one rounding.
-    llvm::Type* i32 = builder_.getInt32Ty();
-    const bool f16 = to == DType::Float16;
-    llvm::Function* narrow =
-        runtime_.get(f16 ? "rt_double_to_half" : "rt_double_to_bfloat16", i32, {builder_.getDoubleTy()});
-    llvm::Value* bits = builder_.CreateCall(narrow, {value});
-    if (!f16) return builder_.CreateBitCast(builder_.CreateShl(bits, 16), builder_.getFloatTy());
-    return builder_.CreateCall(runtime_.get("rt_half_to_float", builder_.getFloatTy(), {i32}), {bits});
+    return rounded(odd_float(value), to);
   }
   if (is_bool(to)) return builder_.CreateIsNotNull(value);
   return is_signed_int(from) ? builder_.CreateSExtOrTrunc(value, type)

@@ -89,6 +89,7 @@ class ScalarEmitter {
   llvm::Value* extreme_of_halves(llvm::Value* a, llvm::Value* b, bool largest);
   llvm::Value* select(const Select& node, DType dtype);
   llvm::Value* cast(llvm::Value* value, DType from, DType to);
+  llvm::Value* odd_float(llvm::Value* value);
   llvm::Value* intrinsic(const IntrinsicCall& node, DType dtype);
   llvm::Value* variable(const ScalarVar& var);
   llvm::Value* element_address(const Buffer& buffer, const std::vector<Scalar>& indices, Span span);

@@ -91,7 +91,7 @@ Value with_fixed(std::vector<Value> values, Span span) {
          fmt::format("R.make_closure is given {}; expected a function", describe(values[0])));
   }
   auto made = std::make_shared<CompiledFunction>(*function);
-  made->fixed.insert(made->fixed.end(), values.begin() + 1, values.end());
+  made->fixed.insert(made->fixed.begin(), values.begin() + 1, values.end());
   return Value(std::shared_ptr<const ObjectValue>(std::move(made)));
 }
 
@@ -124,10 +124,9 @@ std::int32_t rt_call_value(RtContext* context, std::int32_t index, const std::in
     const Value callee = std::move(given[0]);
     const CompiledFunction& function = function_of(callee, host.span);
     const CallableCode& callable = *function.callable;
-    std::vector<Value> args = function.fixed;
-    args.insert(args.end(), given.begin() + 1, given.end());
-    args.insert(callable.behind ? args.end() : args.begin(), function.captured.begin(),
-                function.captured.end());
+    std::vector<Value> args(given.begin() + 1, given.end());
+    args.insert(args.end(), function.fixed.begin(), function.fixed.end());
+    args.insert(args.end(), function.captured.begin(), function.captured.end());
     if (args.size() != callable.params.size()) {
       const std::size_t hidden = args.size() - (given.size() - 1);
       fail(ErrorClass::Runtime, host.span, "call.arity",

@@ -21,20 +21,19 @@ struct CallableCode {
   std::vector<ValueTree> params;
   ValueTree result;
   Span span;
-  bool behind = false;  // what is captured stands behind the arguments of a call, not before them
 };
 
 struct CompiledFunction final : ObjectValue {
   std::shared_ptr<const CallableCode> callable;
   GraphCode code = nullptr;
   RunningCode program;          // the compilation that it belongs to, which it keeps
-  std::vector<Value> fixed;     // arguments before those of a call (R.make_closure)
-  std::vector<Value> captured;  // before or behind them
+  std::vector<Value> fixed;     // arguments behind those of a call (R.make_closure), the latest first
+  std::vector<Value> captured;  // behind both
 
   std::string describe() const override { return "function " + callable->name; }
 };
 
-// The function `values[0]` with the further values as its first arguments; RuntimeError at `span` when it is
+// The function `values[0]` with the further values as its last arguments; RuntimeError at `span` when it is
 // no function.
 Value with_fixed(std::vector<Value> values, Span span);
 

@@ -286,8 +286,6 @@ std::int32_t rt_operator_fault(RtContext* context, std::int32_t index, std::int3
 
 float rt_half_to_float(std::uint32_t bits) { return half_bits_to_float(static_cast<std::uint16_t>(bits)); }
 std::uint32_t rt_float_to_half(float value) { return float_to_half_bits(value); }
-std::uint32_t rt_double_to_half(double value) { return double_to_half_bits(value); }
-std::uint32_t rt_double_to_bfloat16(double value) { return double_to_bfloat16_bits(value); }
 
 // LLVM joins the sine and the cosine of one number into one call.
 void rt_sincos(double value, double* sine, double* cosine) {
@@ -348,8 +346,6 @@ std::span<const RuntimeSymbol> runtime_symbols() {
       symbol("rt_native_call", rt_native_call),
       symbol("rt_half_to_float", rt_half_to_float),
       symbol("rt_float_to_half", rt_float_to_half),
-      symbol("rt_double_to_half", rt_double_to_half),
-      symbol("rt_double_to_bfloat16", rt_double_to_bfloat16),
       symbol("__extendhfsf2", __extendhfsf2),
       symbol("__truncsfhf2", __truncsfhf2),
       symbol("__truncdfhf2", __truncdfhf2),

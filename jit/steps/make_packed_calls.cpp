@@ -64,10 +64,8 @@ ValueTree StepMaker::native_call(const PackedCall& call, std::string name, const
 
 ValueTree StepMaker::make_closure(const PackedCall& call, const Expr& expr) {
   if (const auto* global = call.callee.as<GlobalRef>()) {
-    // Nested functions take what they captured behind the arguments of a call.
-    const bool nested = !lifted_function(program_.functions(), global->name).written_name.empty();
     if (const FunctionPtr callee = program_.module().function(global->name))
-      return function_value(callee, values(call.args), nested, expr.type());
+      return function_value(callee, values(call.args), expr.type());
   }
   step::FixArguments made{{value(call.callee)}, {}};
   for (const Expr& arg : call.args) made.args.push_back(value(arg));
@@ -76,11 +74,11 @@ ValueTree StepMaker::make_closure(const PackedCall& call, const Expr& expr) {
   return result;
 }
 
-ValueTree StepMaker::function_value(const FunctionPtr& callee, std::vector<ValueTree> captured, bool behind,
+ValueTree StepMaker::function_value(const FunctionPtr& callee, std::vector<ValueTree> captured,
                                     const Type& type) {
   RELISH_CHECK(lifted_function(program_.functions(), callee->name).owns_results, callee->name);
   ValueTree made = tree(type, Place::Returned);
-  emit(step::MakeFunction{callee, behind, std::move(captured), made});
+  emit(step::MakeFunction{callee, std::move(captured), made});
   return made;
 }
 

@@ -165,7 +165,7 @@ ValueTree StepMaker::text(const Expr& expr) {
 
 ValueTree StepMaker::global(const GlobalRef& ref, const Expr& expr) {
   if (const FunctionPtr callee = program_.module().function(ref.name))
-    return function_value(callee, {}, false, Type());
+    return function_value(callee, {}, Type());
   if (!packed_symbol(program_.module(), expr))
     not_compiled(expr.span(), "a prim_func as a value is not compiled");
   return text(expr);

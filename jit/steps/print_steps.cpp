@@ -227,9 +227,7 @@ class Printer {
                               n.what));
             },
             [&](const step::Truth& n) { say(fmt::format("{} = truth of {}", made(n.result), used(n.from))); },
-            [&](const step::MakeFunction& n) {
-              say(call("function", n.callee->name, n) + (n.behind ? " behind" : ""));
-            },
+            [&](const step::MakeFunction& n) { say(call("function", n.callee->name, n)); },
             [&](const step::FixArguments& n) { say(call("fix", "", n)); },
             [&](const step::CallValue& n) { say(call("call value", "", n)); },
             [&](const step::Branch& n) { branch(n, given.span); },

@@ -49,8 +49,7 @@ class StepMaker : private StepBuilder {
   ValueTree packed_call(const PackedCall& call, const Expr& expr);
   ValueTree native_call(const PackedCall& call, std::string name, const Expr& expr);
   ValueTree make_closure(const PackedCall& call, const Expr& expr);
-  ValueTree function_value(const FunctionPtr& callee, std::vector<ValueTree> captured, bool behind,
-                           const Type& type);
+  ValueTree function_value(const FunctionPtr& callee, std::vector<ValueTree> captured, const Type& type);
 
   // make_control.cpp
   using Captured = std::vector<std::optional<ValueTree>>;

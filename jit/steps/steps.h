@@ -188,14 +188,13 @@ struct Truth {
   ValueTree from;
   PlaceId result;
 };
-// A function of the module as a value, with what it captured: before the arguments of its calls, or behind.
+// A function of the module as a value, with what it captured, which stands behind the arguments of its calls.
 struct MakeFunction {
   FunctionPtr callee;
-  bool behind;
   std::vector<ValueTree> args;
   ValueTree result;
 };
-// A function value with its first arguments given: args[0] with the others.
+// A function value with its last arguments given: args[0] with the others.
 struct FixArguments {
   std::vector<ValueTree> args;
   ValueTree result;

@@ -1,6 +1,7 @@
 // Sums of products by labelled dimensions.
 #include "stdlib/families/shapes/einsum.h"
 
+#include <limits>
 #include <map>
 
 #include "ir/printer/printer.h"
@@ -174,6 +175,86 @@ Value evaluate(const EvalCall& c) {
   return result;
 }
 
+// --- Lowering.
+
+// A factor of a product: an operand, or a product of two that is summed already.
+struct Factor {
+  Buffer buffer;
+  Labels labels;
+  std::vector<bool> stretches;  // by dimension: it repeats its one element
+};
+
+double length_of(const Scalar& length) {
+  constexpr double supposed = 64;  // where only a run knows it
+  const std::optional<std::int64_t> known = length.as_int();
+  return known ? static_cast<double>(*known) : supposed;
+}
+
+using Lengths = std::map<Label, Scalar>;
+double volume(const Labels& labels, const Lengths& lengths) {
+  double product = 1;
+  for (Label label : labels) product *= length_of(lengths.at(label));
+  return product;
+}
+
+Labels united(const Labels& a, const Labels& b) {
+  Labels all = a;
+  for (Label label : b)
+    if (!einsum::has(all, label)) all.push_back(label);
+  return all;
+}
+
+// Of the labels of two factors those that the result or another factor needs, in the order of the former
+// where the result has them all.
+Labels kept_of(const std::vector<Labels>& factors, std::size_t a, std::size_t b, const Labels& result) {
+  Labels needed = result;
+  for (std::size_t k = 0; k < factors.size(); ++k)
+    if (k != a && k != b) needed = united(needed, factors[k]);
+  Labels kept;
+  const Labels all = united(factors[a], factors[b]);
+  for (Label label : needed)
+    if (einsum::has(all, label)) kept.push_back(label);
+  return kept;
+}
+
+// Pairs of factors to be multiplied one after the other, the product standing behind the others: at each step
+// the one with the smallest product. Empty when that does not save half of the multiplications of all at
+// once, or a product would be much larger than what goes in and comes out.
+std::vector<std::pair<std::size_t, std::size_t>> pairs_of(std::vector<Labels> factors, const Labels& result,
+                                                          const Lengths& lengths) {
+  Labels all = result;
+  double largest = volume(result, lengths), work = 0;
+  const auto count = static_cast<double>(factors.size());
+  for (Labels& factor : factors) {
+    factor = united({}, factor);
+    all = united(all, factor);
+    largest = std::max(largest, volume(factor, lengths));
+  }
+  const double at_once = volume(all, lengths) * (count - 1);
+  std::vector<std::pair<std::size_t, std::size_t>> pairs;
+  while (factors.size() > 2) {
+    std::pair<std::size_t, std::size_t> best{0, 1};
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t a = 0; a < factors.size(); ++a) {
+      for (std::size_t b = a + 1; b < factors.size(); ++b) {
+        const double size = volume(kept_of(factors, a, b, result), lengths);
+        if (size < least) least = size, best = {a, b};
+      }
+    }
+    const auto [a, b] = best;
+    const Labels kept = kept_of(factors, a, b, result);
+    work += volume(united(factors[a], factors[b]), lengths);
+    if (least > 4 * largest) return {};
+    factors.erase(factors.begin() + static_cast<std::ptrdiff_t>(b));
+    factors.erase(factors.begin() + static_cast<std::ptrdiff_t>(a));
+    factors.push_back(kept);
+    pairs.emplace_back(a, b);
+  }
+  if (factors.size() == 2) work += volume(united(factors[0], factors[1]), lengths);
+  if (2 * work > at_once) return {};
+  return pairs;
+}
+
 PrimFunc lower(const LowerCall& c) {
   Lowering lowering(c);
   const std::vector<Buffer> operands = lowering.inputs(0);
@@ -185,45 +266,62 @@ PrimFunc lower(const LowerCall& c) {
     dims.push_back(operand.shape());
   }
   const Equation equation = einsum::parse(c.call, ranks);
-  const Labels summed = equation.summed();
-  const std::map<Label, Scalar> lengths = extents(c.call, equation, dims).lengths;
-  // Whether a dimension repeats its one element; where only a run can tell, it must not.
-  const auto stretches = [&](std::size_t k, std::size_t i) {
-    return equation.operands[k][i] >= einsum::first_ellipsis && is_one(dims[k][i]);
-  };
+  const Lengths lengths = extents(c.call, equation, dims).lengths;
+  std::vector<Factor> factors;
   for (std::size_t k = 0; k < operands.size(); ++k) {
+    Factor factor{operands[k], equation.operands[k], {}};
     for (std::size_t i = 0; i < dims[k].size(); ++i) {
-      if (stretches(k, i)) continue;
-      lowering.require_equal(dims[k][i], lengths.at(equation.operands[k][i]),
+      // Where only a run can tell whether a dimension repeats its one element, it must not.
+      factor.stretches.push_back(factor.labels[i] >= einsum::first_ellipsis && is_one(dims[k][i]));
+      if (factor.stretches.back()) continue;
+      lowering.require_equal(dims[k][i], lengths.at(factor.labels[i]),
                              "einsum: dimensions with the same label must have the same length");
     }
+    factors.push_back(std::move(factor));
   }
-  Dims inner;
-  for (Label label : summed) inner.push_back(lengths.at(label));
   const DType wide = compute_dtype(result.dtype());
-  const auto term = [&](const Dims& s, const Dims& r) {
-    std::map<Label, Scalar> place;
-    for (std::size_t i = 0; i < s.size(); ++i) place.emplace(equation.result[i], s[i]);
-    for (std::size_t i = 0; i < r.size(); ++i) place.emplace(summed[i], r[i]);
-    Scalar total;
-    for (std::size_t k = 0; k < operands.size(); ++k) {
-      Dims index;
-      for (std::size_t i = 0; i < dims[k].size(); ++i)
-        index.push_back(stretches(k, i) ? Scalar(0) : place.at(equation.operands[k][i]));
-      const Scalar element = lowering.load_as(wide, operands[k], index);
-      total = k == 0 ? element : total * element;
-    }
-    return total;
+  // target = the product of the factors, summed over the labels that it lacks.
+  const auto multiply = [&](std::string_view block, const Buffer& target, const Labels& kept,
+                            const std::vector<Factor>& multiplied) {
+    Labels summed;
+    for (const Factor& factor : multiplied)
+      for (Label label : factor.labels)
+        if (!einsum::has(kept, label) && !einsum::has(summed, label)) summed.push_back(label);
+    Dims inner;
+    for (Label label : summed) inner.push_back(lengths.at(label));
+    const auto term = [&](const Dims& s, const Dims& r) {
+      std::map<Label, Scalar> place;
+      for (std::size_t i = 0; i < s.size(); ++i) place.emplace(kept[i], s[i]);
+      for (std::size_t i = 0; i < r.size(); ++i) place.emplace(summed[i], r[i]);
+      Scalar total;
+      for (const Factor& factor : multiplied) {
+        Dims index;
+        for (std::size_t i = 0; i < factor.labels.size(); ++i)
+          index.push_back(factor.stretches[i] ? Scalar(0) : place.at(factor.labels[i]));
+        const Scalar element = lowering.load_as(wide, factor.buffer, index);
+        total = total.defined() ? total * element : element;
+      }
+      return total;
+    };
+    if (inner.empty()) return lowering.map(block, target, [&](const Dims& i) { return term(i, {}); });
+    const Buffer total = wide == target.dtype() ? target : lowering.temporary("total", target.shape(), wide);
+    lowering.reduce(block, total, target.shape(), inner, term);
+    if (!(total == target))
+      lowering.map("round", target, [&](const Dims& i) { return lowering.loops().load(total, i); });
   };
-  if (inner.empty()) {
-    lowering.map("einsum", result, [&](const Dims& i) { return term(i, {}); });
-    return lowering.finish();
+  for (const auto& [a, b] : pairs_of(equation.operands, equation.result, lengths)) {
+    std::vector<Labels> labels;
+    for (const Factor& factor : factors) labels.push_back(factor.labels);
+    const Labels kept = kept_of(labels, a, b, equation.result);
+    Dims shape;
+    for (Label label : kept) shape.push_back(lengths.at(label));
+    const Buffer product = lowering.temporary("product", shape, wide);
+    multiply("product", product, kept, {factors[a], factors[b]});
+    factors.erase(factors.begin() + static_cast<std::ptrdiff_t>(b));
+    factors.erase(factors.begin() + static_cast<std::ptrdiff_t>(a));
+    factors.push_back({product, kept, std::vector<bool>(kept.size(), false)});
   }
-  const Buffer total = wide == result.dtype() ? result : lowering.temporary("total", result.shape(), wide);
-  lowering.reduce("einsum", total, result.shape(), inner, term);
-  if (!(total == result)) {
-    lowering.map("round", result, [&](const Dims& i) { return lowering.loops().load(total, i); });
-  }
+  multiply("einsum", result, equation.result, factors);
   return lowering.finish();
 }
 

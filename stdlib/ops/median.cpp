@@ -1,9 +1,8 @@
 // The middle element.
-#include <numeric>
-
 #include "stdlib/families/language/pace.h"
 #include "stdlib/families/reductions/reduction.h"
 #include "stdlib/families/shapes/lines.h"
+#include "stdlib/families/shapes/sorted_lines.h"
 
 namespace relish::ops_median {
 namespace {
@@ -42,14 +41,9 @@ std::int64_t place_of_median(const T* source, const Line& line) {
       if (std::isnan(to_sum(source[line.at(i)]))) return i;
     }
   }
-  std::vector<std::int64_t> order(static_cast<std::size_t>(line.length));
-  std::iota(order.begin(), order.end(), 0);
   Pace pace;
-  std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
-    pace();
-    return to_compute(source[line.at(a)]) < to_compute(source[line.at(b)]);
-  });
-  return order[(order.size() - 1) / 2];
+  return position_in_order(
+      source, [&](std::int64_t i) { return line.at(i); }, line.length, (line.length - 1) / 2, pace);
 }
 
 Value evaluate(const EvalCall& c) {

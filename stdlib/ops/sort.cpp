@@ -1,10 +1,7 @@
 // Sorting along a dimension: the elements (sort), their positions (argsort), the first of them (topk). Equal
 // elements keep their order, and NaN comes last in either direction.
-#include <algorithm>
-#include <numeric>
-
-#include "stdlib/families/language/pace.h"
 #include "stdlib/families/shapes/movement.h"
+#include "stdlib/families/shapes/sorted_lines.h"
 
 namespace relish::ops_sort {
 namespace {
@@ -43,30 +40,22 @@ DType position_dtype(const CallView& call) {
   return *dtype;
 }
 
-// Calls visit(line, order, at): `order` has the positions of each line sorted, and at(i) is where element i
-// of the line lies in data.
+// Calls visit(line, order, at): `order` has the positions of each line sorted, or the first `count` of them,
+// and at(i) is where element i of the line lies in data.
 template <class Visit>
-void for_each_line(const Tensor& data, std::size_t axis, bool descending, Visit&& visit) {
+void for_each_line(const Tensor& data, std::size_t axis, bool descending, std::int64_t count, Visit&& visit) {
   const std::int64_t length = data.shape()[axis], inner = row_major_strides(data.shape())[axis];
   const std::int64_t lines = length == 0 ? 0 : data.size() / length;
   visit_dtype(data.dtype(), [&](auto element) {
     using T = decltype(element);
     const T* source = data.view<T>().data();
-    std::vector<std::int64_t> order(static_cast<std::size_t>(length));
-    Pace pace;
+    std::vector<std::int64_t> order;
+    LineSorter sorter;
     for (std::int64_t line = 0; line < lines; ++line) {
       const std::int64_t start = (line / inner) * length * inner + line % inner;
-      std::iota(order.begin(), order.end(), std::int64_t{0});
-      std::stable_sort(order.begin(), order.end(), [&](std::int64_t i, std::int64_t j) {
-        pace();
-        const auto a = to_compute(source[start + i * inner]), b = to_compute(source[start + j * inner]);
-        if constexpr (StorageFloat<T>) {
-          if (std::isnan(a)) return false;
-          if (std::isnan(b)) return true;
-        }
-        return descending ? a > b : a < b;
-      });
-      visit(line, order, [&](std::int64_t i) { return start + i * inner; });
+      const auto at = [&](std::int64_t i) { return start + i * inner; };
+      sorter.first(source, at, length, descending, count, order);
+      visit(line, order, at);
     }
   });
 }
@@ -89,10 +78,11 @@ Value evaluate_sort(const EvalCall& c) {
   const Tensor& data = c.in(0);
   const auto axis = static_cast<std::size_t>(axis_of(c.call, data.rank()));
   Tensor result = Tensor::empty(data.dtype(), data.shape());
-  for_each_line(data, axis, flag(c.call, "descending"), [&](std::int64_t, const auto& order, const auto& at) {
-    for (std::size_t i = 0; i < order.size(); ++i)
-      copy_element(result, at(static_cast<std::int64_t>(i)), data, at(order[i]));
-  });
+  for_each_line(data, axis, flag(c.call, "descending"), data.shape()[axis],
+                [&](std::int64_t, const auto& order, const auto& at) {
+                  for (std::size_t i = 0; i < order.size(); ++i)
+                    copy_element(result, at(static_cast<std::int64_t>(i)), data, at(order[i]));
+                });
   return result;
 }
 
@@ -132,9 +122,11 @@ Value evaluate_argsort(const EvalCall& c) {
   const Tensor& data = c.in(0);
   const auto axis = static_cast<std::size_t>(axis_of(c.call, data.rank()));
   Tensor result = Tensor::empty(position_dtype(c.call), data.shape());
-  for_each_line(data, axis, flag(c.call, "descending"), [&](std::int64_t, const auto& order, const auto& at) {
-    for (std::size_t i = 0; i < order.size(); ++i) result.set_int(at(static_cast<std::int64_t>(i)), order[i]);
-  });
+  for_each_line(data, axis, flag(c.call, "descending"), data.shape()[axis],
+                [&](std::int64_t, const auto& order, const auto& at) {
+                  for (std::size_t i = 0; i < order.size(); ++i)
+                    result.set_int(at(static_cast<std::int64_t>(i)), order[i]);
+                });
   return result;
 }
 
@@ -181,7 +173,7 @@ Value evaluate_topk(const EvalCall& c) {
   if (const std::int64_t k = c.call.int_attribute("k"); k >= 1) shape[axis] = k;
   Tensor values = Tensor::empty(data.dtype(), shape), indices = Tensor::empty(position_dtype(c.call), shape);
   const std::int64_t inner = row_major_strides(shape)[axis], length = shape[axis];
-  for_each_line(data, axis, flag(c.call, "largest"),
+  for_each_line(data, axis, flag(c.call, "largest"), length,
                 [&](std::int64_t line, const auto& order, const auto& at) {
                   const std::int64_t start = (line / inner) * length * inner + line % inner;
                   for (std::int64_t i = 0; i < length; ++i) {

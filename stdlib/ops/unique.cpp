@@ -5,6 +5,7 @@
 
 #include "stdlib/families/language/pace.h"
 #include "stdlib/families/shapes/movement.h"
+#include "stdlib/families/shapes/sorted_lines.h"
 
 namespace relish::ops_unique {
 namespace {
@@ -74,7 +75,11 @@ Value evaluate_unique(const EvalCall& c) {
   };
   std::vector<std::int64_t> order(static_cast<std::size_t>(items));
   std::iota(order.begin(), order.end(), std::int64_t{0});
-  std::vector<std::vector<std::int64_t>> groups;  // items that are equal, the first one first
+  // Items that are equal, the first one first, as a part of `order`.
+  struct Group {
+    std::size_t begin, end;
+  };
+  std::vector<Group> groups;
   visit_dtype(x.dtype(), [&](auto element) {
     using T = decltype(element);
     const T* source = x.view<T>().data();
@@ -88,16 +93,20 @@ Value evaluate_unique(const EvalCall& c) {
       }
       return 0;
     };
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::int64_t a, std::int64_t b) { return compare_items(a, b) < 0; });
-    for (std::int64_t item : order) {
-      if (groups.empty() || compare_items(groups.back().front(), item) != 0) groups.emplace_back();
-      groups.back().push_back(item);
+    if (outer == 1 && inner == 1)
+      LineSorter().first(source, [](std::int64_t i) { return i; }, items, false, items, order);
+    else
+      std::stable_sort(order.begin(), order.end(),
+                       [&](std::int64_t a, std::int64_t b) { return compare_items(a, b) < 0; });
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      if (groups.empty() || compare_items(order[groups.back().begin], order[i]) != 0)
+        groups.push_back({i, i});
+      groups.back().end = i + 1;
     }
   });
   if (literal_of(c.call, 1) == 0)
     std::sort(groups.begin(), groups.end(),
-              [](const auto& a, const auto& b) { return a.front() < b.front(); });
+              [&](const Group& a, const Group& b) { return order[a.begin] < order[b.begin]; });
 
   const auto count = static_cast<std::int64_t>(groups.size());
   Shape shape{count};
@@ -109,15 +118,17 @@ Value evaluate_unique(const EvalCall& c) {
   Tensor inverse = Tensor::empty(DType::Int64, {items}), counts = Tensor::empty(DType::Int64, {count});
   Pace pace;
   for (std::int64_t group = 0; group < count; ++group) {
-    const std::vector<std::int64_t>& members = groups[static_cast<std::size_t>(group)];
+    const Group& members = groups[static_cast<std::size_t>(group)];
+    const std::int64_t front = order[members.begin];
     for (std::int64_t o = 0; o < outer; ++o) {
       for (std::int64_t i = 0; i < inner; ++i, pace())
-        copy_element(values, (o * count + group) * inner + i, x, at(members.front(), o, i));
+        copy_element(values, (o * count + group) * inner + i, x, at(front, o, i));
     }
-    first.set_int(group, members.front());
-    counts.set_int(group, static_cast<std::int64_t>(members.size()));
-    pace(static_cast<std::int64_t>(members.size()));
-    for (std::int64_t item : members) inverse.set_int(item, group);
+    const auto size = static_cast<std::int64_t>(members.end - members.begin);
+    first.set_int(group, front);
+    counts.set_int(group, size);
+    pace(size);
+    for (std::size_t i = members.begin; i < members.end; ++i) inverse.set_int(order[i], group);
   }
   std::vector<Value> results{values};
   if (literal_of(c.call, 2) != 0) results.emplace_back(first);
@@ -149,19 +160,28 @@ Type infer_nonzero(const CallView& call) {
 
 Value evaluate_nonzero(const EvalCall& c) {
   const Tensor& x = c.in(0);
-  std::vector<Shape> found;
-  std::int64_t at = 0;
-  for_each_index(x.shape(), [&](const Shape& index) {
-    // A NaN is not zero; integers of 64 bits are told apart as such.
-    const bool zero = is_float(x.dtype()) ? x.get_double(at) == 0 : x.get_int(at) == 0;
-    if (!zero) found.push_back(index);
-    ++at;
+  std::vector<std::int64_t> found;  // where they lie
+  Pace pace;
+  visit_dtype(x.dtype(), [&](auto element) {
+    using T = decltype(element);
+    const T* source = x.view<T>().data();
+    // A NaN is not zero.
+    for (std::int64_t at = 0; at < x.size(); ++at, pace()) {
+      if constexpr (StorageFloat<T>) {
+        if (to_compute(source[at]) != 0) found.push_back(at);
+      } else {
+        if (source[at] != T{}) found.push_back(at);
+      }
+    }
   });
-  const auto count = static_cast<std::int64_t>(found.size());
-  Tensor result = Tensor::empty(DType::Int64, {x.rank(), count});
-  for (std::size_t k = 0; k < found.size(); ++k) {
-    for (std::size_t d = 0; d < found[k].size(); ++d)
-      result.set_int(static_cast<std::int64_t>(d) * count + static_cast<std::int64_t>(k), found[k][d]);
+  const std::vector<std::int64_t> strides = row_major_strides(x.shape());
+  Tensor result = Tensor::empty(DType::Int64, {x.rank(), static_cast<std::int64_t>(found.size())});
+  std::int64_t* next = result.mutable_view<std::int64_t>().data();
+  for (std::size_t d = 0; d < strides.size(); ++d) {
+    for (const std::int64_t at : found) {
+      *next++ = at / strides[d] % x.shape()[d];
+      pace();
+    }
   }
   return result;
 }

@@ -91,7 +91,8 @@ const Command command_compare_tiers{
         "Both tiers compute every binding from the values that the interpreter has before it, and then the whole "
         "function. Told is the first binding that differs by more than its operator's class of agreement allows "
         "(relish doc NAME tells it), or the largest distance of what agrees, in units in the last place. A call "
-        "that differs is entered. Of a function whose calls may write to their arguments the result alone is compared. A difference exits 1; in a script the result is True or False and a difference "
+        "that differs is entered. What is left of terms that cancel is held against those terms, where a sum is one, and "
+        "in a result of several bindings against the elements beside it. Of a function whose calls may write to their arguments the result alone is compared. A difference exits 1; in a script the result is True or False and a difference "
         "is told on standard error.",
 };
 

@@ -1,4 +1,7 @@
 // Resampling as loops: the same sums as the evaluation's, as scalars; coordinates are computed in float64.
+// Which cells of the data a cell of the result reads along a dimension, and with what weights, depends on its
+// place in that dimension alone: where it takes more than a product it is computed once, into a table for
+// each dimension.
 #include "stdlib/families/language/lowering.h"
 #include "stdlib/families/windows/resampling_attributes.h"
 
@@ -57,10 +60,12 @@ class Nest {
   PrimFunc build() {
     if (!member_.backward && sampling_.method == Method::Nearest) {
       move();
-    } else if (!member_.backward) {
-      gather();
     } else {
-      scatter();
+      if (sampling_.method == Method::Linear || sampling_.method == Method::Cubic) tabulate();
+      if (member_.backward)
+        scatter();
+      else
+        gather();
     }
     return lowering_.finish();
   }
@@ -165,11 +170,35 @@ class Nest {
     return result;
   }
 
+  struct Table {
+    Buffer source, weight;
+  };
+  void tabulate() {
+    std::vector<Table> tables;
+    for (std::size_t d = 0; d < taps_.size(); ++d) {
+      const Dims extents{y_[2 + d], taps_[d]};
+      const Table table{lowering_.temporary("cells", extents, DType::Int64),
+                        lowering_.temporary("weights", extents, DType::Float64)};
+      lowering_.map("cells", table.source, [&](const Dims& i) { return cell(d, i[0], i[1]).source; });
+      lowering_.map("weights", table.weight, [&](const Dims& i) { return cell(d, i[0], i[1]).weight; });
+      tables.push_back(table);
+    }
+    tables_ = std::move(tables);
+  }
+
+  LoweredCell cell_of(std::size_t d, const Scalar& p, const Scalar& k) {
+    LoweredCell found = cell(d, p, k);
+    if (tables_.empty()) return found;
+    found.source = lowering_.loops().load(tables_[d].source, {p, k});
+    found.weight = lowering_.loops().load(tables_[d].weight, {p, k});
+    return found;
+  }
+
   // Index of the data, weight and condition of tap k of cell p of the result.
-  Dims data_index(const Dims& p, const Dims& k, Scalar& weight, std::vector<Scalar>& conditions) const {
+  Dims data_index(const Dims& p, const Dims& k, Scalar& weight, std::vector<Scalar>& conditions) {
     Dims index = {p[0], p[1]};
     for (std::size_t d = 0; d < k.size(); ++d) {
-      const LoweredCell found = cell(d, p[2 + d], k[d]);
+      const LoweredCell found = cell_of(d, p[2 + d], k[d]);
       index.push_back(found.source);
       if (found.counts.defined()) conditions.push_back(found.counts);
       if (found.weight.defined()) weight = weight.defined() ? weight * found.weight : found.weight;
@@ -247,6 +276,7 @@ class Nest {
   Lowering lowering_;
   Buffer source_, result_;
   Dims x_, y_, taps_;
+  std::vector<Table> tables_;  // by dimension; empty: cells are computed where they are read
 };
 
 }  // namespace
