@@ -300,6 +300,7 @@ ScriptValue ScriptCalls::call_method(const ast::Attribute& method, const ast::Ca
     }
   }
   ScriptValue object = place ? value_at(*place) : value_of(*method.object);
+  if (object.as<ShapeValue>()) object = shape_as_tuple(object);
   if (const auto* module = object.as<ModulePtr>(); module && (*module)->find(method.name)) {
     return call_function({*module, method.name}, arguments_to_give(call), span);
   } else if (const ScriptValue* own = module ? library_function(*module, method.name) : nullptr) {
