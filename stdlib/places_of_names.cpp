@@ -17,9 +17,9 @@ constexpr std::string_view no_call = "call it in a statement, and give what it m
 
 constexpr Place function_places[] = {
     {"abs", "write R.abs(x)"},
-    {"all", "write R.all(x)"},
-    {"allclose", "call it in a statement, or write R.all(R.less(R.abs(x - y), 1e-5))"},
-    {"any", "write R.any(x)"},
+    {"all", "write R.min(R.astype(x, \"int8\")) > 0"},
+    {"allclose", "call it in a statement, or write R.max(R.abs(x - y)) < 1e-5"},
+    {"any", "write R.max(R.astype(x, \"int8\")) > 0"},
     {"arange", "write R.arange(0, 10)"},
     {"arg", "write name = arg(\"name\", 0.1) above it: a constant that functions see"},
     {"bool", "write R.astype(x, \"bool\")"},

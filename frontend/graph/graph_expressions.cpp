@@ -194,8 +194,13 @@ Expr GraphValues::single_value(const ast::Expr& expr) {
   }
   if (expr.as<ast::Unsupported>() || expr.as<ast::Lambda>() || expr.as<ast::Comprehension>() ||
       expr.as<ast::Ellipsis>()) {
-    type_error(expr.span, "unsupported.expression",
-               fmt::format("found {}, which is not supported", ast::describe(expr)));
+    type_error(
+        expr.span, "unsupported.expression",
+        fmt::format(
+            "found {}, which is not supported{}", ast::describe(expr),
+            expr.as<ast::Comprehension>()
+                ? "; write the items out, [x * 0, x * 1], or fill a tensor in a loop with R.slice_scatter"
+                : ""));
   }
   type_error(expr.span, "expression.value", fmt::format("found {}; expected a value", ast::describe(expr)));
 }
@@ -365,7 +370,15 @@ Expr GraphValues::combine(ast::Operator op, Span op_span, Operand left_operand, 
   if (a && b) {
     const bool left_plain = left_number && is_plain_number(*left_written);
     const bool right_plain = right_number && is_plain_number(*right_written);
-    return scalar_value(scalars_.combine(op, {*a, left_plain}, {*b, right_plain}, span).value, span);
+    const Scalar result = scalars_.combine(op, {*a, left_plain}, {*b, right_plain}, span).value;
+    // No scalar of a function has such a value; tensors have.
+    if (result.as<IntrinsicCall>()) {
+      type_error(
+          op_span, "scalar.form",
+          "found '**' of scalars, which functions do not compute; write R.power(x, y) of tensors, where a size "
+          "is R.full((), T.float32(n), \"float32\")");
+    }
+    return scalar_value(result, span);
   }
 
   if (const std::string_view name = operator_name(op);
@@ -495,6 +508,15 @@ Expr GraphValues::subscript(const ast::Expr& expr, const ast::Subscript& subscri
     type_error(expr.span, "subscript.tensor",
                fmt::format("found [] on a tensor in an R.function, which takes fields of tuples only{}",
                            subscript_hint(subscript)));
+  }
+  const std::size_t field_count = object.type().tuple() ? object.type().tuple()->fields.size() : 0;
+  if (index && index->value < 0 && field_count > 0 &&
+      index->value >= -static_cast<std::int64_t>(field_count)) {
+    // From the end, as in Python.
+    const ast::IntValue from_begin{index->value + static_cast<std::int64_t>(field_count)};
+    if (auto* fields = object.as<TupleExpr>())
+      return fields->fields[static_cast<std::size_t>(from_begin.value)];
+    return tuple_get(object, static_cast<int>(from_begin.value), expr.span);
   }
   if (!index) {
     type_error(expr.span, "subscript.index",

@@ -9,6 +9,7 @@
 #include "frontend/names/foreign_texts.h"
 #include "frontend/types/attribute_reader.h"
 #include "ir/operators/op_arguments.h"
+#include "stdlib/places_of_names.h"
 #include "stdlib/surface.h"
 #include "support/render.h"
 #include "support/source.h"
@@ -79,9 +80,12 @@ const Op& operator_named(const std::string& name, Span at) {
                                                 "dtype",
                                                 "func_attr",
                                                 "null_value"};
+  std::string advice = operator_advice(short_name, others);
+  // R.any: a built-in of statements, which a function writes by other operators.
+  const std::string_view instead = written_in_functions(short_name);
+  if (advice.empty() && !instead.empty()) advice = fmt::format("; {}", instead);
   type_error(at, "op.unknown",
-             fmt::format("found the operator {}, which is unknown{}", printable(name),
-                         operator_advice(short_name, others)));
+             fmt::format("found the operator {}, which is unknown{}", printable(name), advice));
 }
 
 const Param* rest_of(const Op& op) {

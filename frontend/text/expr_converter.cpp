@@ -297,11 +297,12 @@ std::vector<ast::Argument> ExprConverter::arguments(Parser::ArgumentsContext* tr
     auto* a = child<Parser::ArgumentContext>(tree, i);
     ast::Argument argument;
     std::size_t next = 0;
+    const std::size_t fields_before = pending_.size();
     if (is_token(a->children[0]))
       argument.stars = token_of(a->children[next++])->getType() == Parser::MUL ? 1 : 2;
     argument.value = expression(child<Written>(a, next++));
     if (next < a->children.size() && !is_token(a->children[next])) {
-      argument.value = make_expr(line_.span_of(a), ast::Unsupported{"a generator"});
+      argument.value = unsupported(line_.span_of(a), "a generator", fields_before);
     } else if (next < a->children.size()) {
       const std::string* name = ast::name_of(*argument.value);
       if (!name || argument.stars) {
@@ -442,6 +443,12 @@ ast::ExprPtr ExprConverter::strings(const std::vector<antlr4::tree::TerminalNode
   return result;
 }
 
+// What was converted of it goes, with the fields of its f-strings, which would be read into it.
+ast::ExprPtr ExprConverter::unsupported(Span span, std::string what, std::size_t fields_before) {
+  pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(fields_before), pending_.end());
+  return make_expr(span, ast::Unsupported{std::move(what)});
+}
+
 ast::ExprPtr ExprConverter::bracketed(Parser::AtomContext* tree) {
   Span span = line_.span_of(tree);
   if (tree->children.size() == 4 && !is_token(tree->children[2])) {
@@ -465,6 +472,7 @@ ast::ExprPtr ExprConverter::bracketed(Parser::AtomContext* tree) {
 
 ast::ExprPtr ExprConverter::dictionary(Parser::AtomContext* tree) {
   Span span = line_.span_of(tree);
+  const std::size_t fields_before = pending_.size();
   ast::DictValue result;
   for (auto* item : tree->dictItem()) {
     if (item->POW()) {
@@ -475,7 +483,7 @@ ast::ExprPtr ExprConverter::dictionary(Parser::AtomContext* tree) {
       continue;
     }
     ast::ExprPtr key = expression(item->expression(0));
-    if (!item->COLON()) return make_expr(span, ast::Unsupported{"a set"});
+    if (!item->COLON()) return unsupported(span, "a set", fields_before);
     if (tree->comprehension())
       return comprehension(span, std::move(key), expression(item->expression(1)), tree->comprehension());
     result.items.emplace_back(std::move(key), expression(item->expression(1)));

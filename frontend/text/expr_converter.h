@@ -48,6 +48,8 @@ class ExprConverter {
   ast::ExprPtr atom(Parser::AtomContext* tree);
   ast::ExprPtr number(antlr4::Token* token);
   ast::ExprPtr strings(const std::vector<antlr4::tree::TerminalNode*>& tokens, Span span);
+  // What is refused by name; `fields_before`: how many fields were pending before it was read.
+  ast::ExprPtr unsupported(Span span, std::string what, std::size_t fields_before);
   ast::ExprPtr bracketed(Parser::AtomContext* tree);
   ast::ExprPtr dictionary(Parser::AtomContext* tree);
   ast::ExprPtr list_item(Parser::ListItemContext* tree);

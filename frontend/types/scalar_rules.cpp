@@ -2,6 +2,7 @@
 #include "frontend/types/scalar_rules.h"
 
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -82,6 +83,33 @@ Scalar real_literal(DType dtype, double value, Span at) {
   return literal;
 }
 
+// A power of two numbers as written is a number too, with Python's value: 4 ** 0.5, 2 ** 10.
+std::optional<ScalarOperand> power_of_literals(const ScalarOperand& a, const ScalarOperand& b, Span at) {
+  const auto *base = a.value.as<IntLiteral>(), *exponent = b.value.as<IntLiteral>();
+  const auto *real_base = a.value.as<FloatLiteral>(), *real_exponent = b.value.as<FloatLiteral>();
+  if (!(base || real_base) || !(exponent || real_exponent) || is_bool(a.value.dtype())) return std::nullopt;
+  const bool bare = a.bare && b.bare;
+  if (base && exponent && exponent->value >= 0) {
+    if (a.value.dtype() != b.value.dtype()) return std::nullopt;
+    std::int64_t power = 1, factor = base->value;
+    for (std::int64_t left = exponent->value; left > 0; left /= 2) {
+      if (left % 2 != 0 && __builtin_mul_overflow(power, factor, &power)) return std::nullopt;
+      if (left > 1 && __builtin_mul_overflow(factor, factor, &factor)) return std::nullopt;
+    }
+    if (!holds(a.value.dtype(), power)) return std::nullopt;
+    return ScalarOperand{int_literal(a.value.dtype(), power, at), bare};
+  }
+  const double power = std::pow(base ? static_cast<double>(base->value) : real_base->value,
+                                exponent ? static_cast<double>(exponent->value) : real_exponent->value);
+  if (!std::isfinite(power)) return std::nullopt;
+  // The dtype of the float among the two; of two ints that of a float as written.
+  const DType dtype = real_base                      ? a.value.dtype()
+                      : real_exponent                ? b.value.dtype()
+                      : size_of(a.value.dtype()) < 8 ? DType::Float32
+                                                     : DType::Float64;
+  return ScalarOperand{float_literal(dtype, power, at), bare};
+}
+
 }  // namespace
 
 bool holds(DType dtype, std::int64_t value) {
@@ -130,6 +158,7 @@ void ScalarRules::promote(ScalarOperand& a, ScalarOperand& b, Span at) const {
 
 ScalarOperand ScalarRules::combine(ast::Operator op, ScalarOperand a, ScalarOperand b, Span at) {
   if (op == ast::Operator::Pow) {
+    if (auto power = power_of_literals(a, b, at)) return *power;
     promote(a, b, at);
     return {intrinsic(Intrinsic::Pow, {a.value, b.value}, at)};
   }

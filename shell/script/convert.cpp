@@ -313,6 +313,14 @@ DType dtype_of_value(const ScriptValue& value, Span span) {
        fmt::format("found {}; expected a dtype such as \"float32\"", describe(value)));
 }
 
+ScriptValue shape_as_tuple(const ScriptValue& value) {
+  const auto* shape = value.as<ShapeValue>();
+  if (!shape) return value;
+  std::vector<ScriptValue> items;
+  for (const std::int64_t dim : shape->dims) items.emplace_back(dim);
+  return ScriptValue::tuple(std::move(items));
+}
+
 std::optional<std::int64_t> whole_number_of(const ScriptValue& value) {
   if (auto integer = integer_of(value)) return integer;
   const Tensor* tensor = value.tensor();

@@ -40,6 +40,8 @@ Tensor tensor_of(const ScriptValue& nested, std::optional<DType> dtype, DType in
 // (2, 3), [2, 3], a shape or a single int as dimensions; TypeError otherwise, and for negative ones unless
 // `any_int`: an operator's own rule says what -1 means.
 Shape shape_of(const ScriptValue& value, Span span, bool any_int = false);
+// A shape as the tuple of its ints, which it stands for; any other value as it is.
+ScriptValue shape_as_tuple(const ScriptValue& value);
 // "float32"; TypeError otherwise.
 DType dtype_of_value(const ScriptValue& value, Span span);
 // An int, bool or 0-d tensor of integers; nothing for other values.

@@ -155,8 +155,11 @@ ScriptValue ScriptValues::value_of_name(const ast::Name& name, Span span) {
 
 ScriptValue ScriptValues::value_of_attribute(const ast::Attribute& attribute, Span span) {
   if (std::string path = namespace_path(*attribute.object); !path.empty()) {
-    fail(ErrorClass::Type, span, "script.callable",
-         fmt::format("'{}.{}' is no value; expected a call of an operator", path, printable(attribute.name)));
+    fail(
+        ErrorClass::Type, span, "script.callable",
+        fmt::format(
+            "'{0}.{1}' is no value; expected a call of an operator; a function of it is lambda x: {0}.{1}(x)",
+            path, printable(attribute.name)));
   }
   refuse_library(attribute, nullptr, span);
   const ScriptValue object = value_of(*attribute.object);

@@ -46,7 +46,9 @@ void check_key(const ScriptValue& key, Span span) {
   fail(ErrorClass::Type, span, "script.dict",
        fmt::format("{} is no key of a dict; expected a str, a number, a bool, None or a tuple of these{}",
                    describe(key),
-                   key.tensor() && key.tensor()->size() == 1 ? "; t.item() is its number" : ""));
+                   key.tensor() && key.tensor()->size() == 1 ? "; t.item() is its number"
+                   : key.as<ShapeValue>()                    ? "; tuple(x.shape) is one"
+                                                             : ""));
 }
 
 std::optional<SubscriptItem> key_of_several(const std::vector<SubscriptItem>& items,

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "shell/script/dict_index.h"
+#include "shell/script/methods.h"
+#include "shell/script/script_function.h"
 
 namespace relish {
 namespace {
@@ -29,7 +31,7 @@ constexpr PythonName python_names[] = {
     {"hex", "; write f\"{n:#x}\""},
     {"id", "; values have no identity here; == compares them"},
     {"input", "; arg(name, default) is given on the command line as --set name=value"},
-    {"isinstance", "; write type(x) == int"},
+    {"isinstance", "; write type(x) == int; a tensor is told by hasattr(x, \"dtype\")"},
     {"issubclass", "; there are no classes of values; type(x) is a str"},
     {"iter", "; write for x in values, or values[i]"},
     {"locals", "; :vars lists the names of a session"},
@@ -87,6 +89,18 @@ std::string member_in(std::span<const Member> members, std::string_view name) {
   return "";
 }
 
+// Methods taken from their type, as in key=str.lower, and those that make a value.
+std::string advice_for_type(const ScriptFunction& type, std::string_view name) {
+  if (type.name == "dict" && name == "fromkeys") return "; write {key: None for key in keys}";
+  const ScriptValue sample = type.name == "str"    ? ScriptValue(std::string())
+                             : type.name == "list" ? ScriptValue::list({})
+                             : type.name == "dict" ? ScriptValue::dict({})
+                                                   : ScriptValue();
+  const ValueMethod* method = sample.is_none() ? nullptr : find_method(sample, name);
+  if (!method || method->change) return "";
+  return fmt::format("; write lambda x: x.{}()", name);
+}
+
 }  // namespace
 
 std::string python_member_advice(const ScriptValue& value, std::string_view name) {
@@ -95,6 +109,8 @@ std::string python_member_advice(const ScriptValue& value, std::string_view name
     return grows ? "" : member_in(members_of_lists, name);
   }
   if (value.string()) return member_in(members_of_texts, name);
+  const ScriptFunction* function = value.script_function();
+  if (function && function->builtin) return advice_for_type(*function, name);
   const ScriptDict* dict = value.dictionary();
   if (!dict) return "";
   if (find_in(*dict, ScriptValue(std::string(name)))) return fmt::format("; write d[\"{}\"]", name);

@@ -131,8 +131,11 @@ ScriptValue ScriptValues::binary(Operator op, const ScriptValue& a, const Script
 
 ScriptValue plain_operation(Operator op, const ScriptValue& a, const ScriptValue& b, Span span) {
   if (a.is_number() && b.is_number()) return number_operation(op, a, b, span);
-  if (op == Operator::Mod && a.string()) return format_by_percent(*a.string(), b, span);
-  if (auto result = container_operation(op, a, b, span)) return *result;
+  if (op == Operator::Mod && a.string()) return format_by_percent(*a.string(), shape_as_tuple(b), span);
+  const bool shapes = a.as<ShapeValue>() || b.as<ShapeValue>();
+  if (auto result = shapes ? container_operation(op, shape_as_tuple(a), shape_as_tuple(b), span)
+                           : container_operation(op, a, b, span))
+    return *result;
   no_operator(op, a, b, span);
 }
 

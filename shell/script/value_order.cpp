@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "shell/script/convert.h"
 #include "shell/script/dict_index.h"
 #include "shell/script/numbers.h"
 #include "shell/script/program_equality.h"
@@ -114,6 +115,10 @@ Order order_by(Equality& equality, const ScriptValue& a, const ScriptValue& b, c
   if (a.string() && b.string()) {
     const int sign = a.string()->compare(*b.string());
     return sign < 0 ? Order::Less : sign > 0 ? Order::Greater : Order::Equal;
+  }
+  if (a.as<ShapeValue>() || b.as<ShapeValue>()) {
+    const ScriptValue first = shape_as_tuple(a), second = shape_as_tuple(b);
+    return order_by(equality, first, second, [&](const auto&, const auto&) { refuse(a, b); });
   }
   const ScriptList* left = a.sequence();
   const ScriptList* right = b.sequence();

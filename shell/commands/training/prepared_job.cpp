@@ -35,12 +35,15 @@ Module with_start_values(const Module& module, const ParameterHolder& holder, co
     const bool drawn_here = found != names.end() && drawn[static_cast<std::size_t>(found - names.begin())];
     const TensorType* type = drawn_here ? param.type().tensor() : nullptr;
     if (!type || !type->shape) continue;
-    const bool fixed = std::all_of(type->shape->begin(), type->shape->end(),
-                                   [](const Scalar& dim) { return dim.as_int().has_value(); });
-    if (!fixed) {
-      fail(
-          ErrorClass::Usage, {}, "train.params",
-          fmt::format("parameter '{}' has no fixed shape; expected its start value in params", param.name()));
+    const auto open = std::find_if(type->shape->begin(), type->shape->end(),
+                                   [](const Scalar& dim) { return !dim.as_int().has_value(); });
+    if (open != type->shape->end()) {
+      const std::optional<ScalarVar> symbol = open->as_var();
+      fail(ErrorClass::Usage, {}, "train.params",
+           fmt::format(
+               "parameter '{}' has no fixed shape; expected its start value in params{}", param.name(),
+               symbol ? fmt::format(", or the size of its dimension, dim={{\"{}\": 8}}", symbol->name())
+                      : ""));
     }
   }
   program.initial_params = prefix + "initial_params";

@@ -170,8 +170,9 @@ std::vector<std::string> paths_of_runs(const Invocation& invocation) {
   const auto add = [&](const ScriptValue& value) {
     if (!value.string()) {
       fail(ErrorClass::Type, invocation.span, "command.subject",
-           fmt::format("{}: found {}; expected paths of run folders", invocation.command.name,
-                       describe(value)));
+           fmt::format(
+               "{}: found {}; expected paths of run folders{}", invocation.command.name, describe(value),
+               invocation.command.name == "plot" ? "; values are drawn in a session, by :plot losses" : ""));
     }
     paths.push_back(invocation.script->resolve_path(*value.string(), invocation.span));
   };

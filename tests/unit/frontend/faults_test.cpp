@@ -54,7 +54,9 @@ constexpr FaultyText relax_faults[] = {
     {"return x and x",
      "3:10 TypeError found 'and' on R.Tensor((4,), dtype=\"float32\"); expected bool scalars or 0-d bool "
      "tensors\n"},
-    {"return [i for i in x]", "3:10 TypeError found a comprehension, which is not supported\n"},
+    {"return [i for i in x]",
+     "3:10 TypeError found a comprehension, which is not supported; write the items out, [x * 0, x * 1], or fill a "
+     "tensor in a loop with R.slice_scatter\n"},
     {"return {1: 2}", "3:10 TypeError found a dictionary; expected a value\n"},
     {"return None", "3:10 TypeError found None; expected a value\n"},
     {"return x.nothing_near()",

@@ -62,7 +62,16 @@ TEST_CASE("what stands in statements only or in functions only says what the oth
   Harness harness;
   for (const Builtin& builtin : all_builtins()) {
     INFO(builtin.name);
-    CHECK(!written_in_functions(builtin.name).empty());
+    const std::string_view written = written_in_functions(builtin.name);
+    CHECK(!written.empty());
+    // What it names there is.
+    for (std::size_t at = written.find("R."); at != written.npos; at = written.find("R.", at + 1)) {
+      const std::size_t end = written.find('(', at);
+      const std::string_view name = written.substr(at + 2, end - at - 2);
+      if (end == written.npos || name == "Tensor" || name == "const") continue;
+      INFO(name);
+      CHECK(find_op(name));
+    }
   }
   CHECK(
       harness.run("print(doc(\"key\"))").output ==

@@ -163,7 +163,8 @@ TEST_CASE("names of Python and bare names of other libraries say what is written
   const auto told = [](const std::string& text) { return run_alone(text); };
   CHECK(told("set([1])")
             .ends_with("unknown name 'set'; a dict holds names once: {name: True for name in names}"));
-  CHECK(told("isinstance(3, int)").ends_with("; write type(x) == int"));
+  CHECK(told("isinstance(3, int)")
+            .ends_with("; write type(x) == int; a tensor is told by hasattr(x, \"dtype\")"));
   CHECK(told("open(\"f.txt\")").ends_with("; write load(path) and save(value, path)"));
   CHECK(told("Adam(lr=0.1)").ends_with("; write optimizer=\"adam\" in train or setup_trainer"));
   CHECK(told("Sequential(1)").find("a function that calls one operator after the other") !=
