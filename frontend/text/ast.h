@@ -69,9 +69,26 @@ struct NamePlace {
   std::uint32_t index = 0;
   std::uint32_t owner = 0;
 };
+// A change of what a name holds, `row.append(1)`, that nobody reads through this name before it is bound
+// anew. Whoever runs the statements finds them (shell/script), with how the name was bound last.
+struct UnreadChange {
+  enum class Bound : std::uint8_t {
+    Given,  // a parameter
+    Item,   // the target of a `for`, or one of its names
+    Part,   // one of several targets
+    Place,  // `b = a`, `b = d[k]`
+    Slice,  // `b = a[1:]`
+    Other,  // what a call or another expression gave
+    Fresh,  // `b = list(a)`, `b = [x, y]`: a list or dict of its own, with items that others may hold
+  };
+  Bound bound = Bound::Other;
+  const Expr* target = nullptr;  // of an Item
+  const Expr* source = nullptr;  // what was gone through, or assigned
+};
 struct Name {
   std::string id;
   mutable NamePlace place = {};
+  mutable std::shared_ptr<const UnreadChange> unread = nullptr;  // of the name in front of a change
 };
 // NAME@12: what the name stood for behind an input of a session.
 struct StateName {

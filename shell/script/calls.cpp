@@ -296,7 +296,7 @@ ScriptValue ScriptCalls::call_method(const ast::Attribute& method, const ast::Ca
       std::vector<NamedValue> given = arguments_of(call);
       const std::uint32_t levels = levels_behind(method.name, given);
       CallArguments arguments(method.name, std::move(given), span);
-      return found->change(to_change(*place, levels), arguments, undo());
+      return found->change(to_change(*place, levels, {span}), arguments, undo());
     }
   }
   ScriptValue object = place ? value_at(*place) : value_of(*method.object);
@@ -321,7 +321,7 @@ ScriptValue ScriptCalls::call_method(const ast::Attribute& method, const ast::Ca
                      ast::describe(*method.object), change_advice(method, call)));
   }
   object = {};  // no second holder
-  return found->change(to_change(*place, levels), arguments, undo());
+  return found->change(to_change(*place, levels, {span}), arguments, undo());
 }
 
 ScriptValue ScriptCalls::call_namespace(const std::string& path, const std::vector<NamedValue>& arguments,

@@ -31,6 +31,9 @@ class Environment {
     if (entry.bound && entry.value.is_unread()) read(entry);
     return entry.bound ? &entry.value : nullptr;
   }
+  // Functions of the script see the name, so any call may read it.
+  void note_seen_by_functions(std::uint32_t place) { entries_[place].seen_by_functions = true; }
+  bool is_seen_by_functions(std::uint32_t place) const { return entries_[place].seen_by_functions; }
   bool is_bound(std::uint32_t place) const { return entries_[place].bound; }
   const ScriptValue* find(std::string_view name) const;
   // The same as it is, read or not.
@@ -71,6 +74,7 @@ class Environment {
     bool changing = false;  // by the statement that is recorded
     bool touched = false;
     bool changed = false;
+    bool seen_by_functions = false;
   };
   struct Change {
     std::uint32_t place;

@@ -9,6 +9,7 @@
 #include "frontend/names/binding_names.h"
 #include "shell/script/name_places.h"
 #include "shell/script/script.h"
+#include "shell/script/unread_changes.h"
 
 namespace relish {
 namespace {
@@ -64,6 +65,7 @@ void Script::take_library(const ModulePtr& module, const LibraryText& text) {
   Library& library = keep_library(module, std::move(made));
   const ast::Block& statements = *text.statements;
   const auto scope = find_places(statements, library.names);
+  find_unread_changes(statements, true);
   struct Running {
     Library*& place;
     Library* before;

@@ -115,6 +115,7 @@ class PlaceFinder {
       variable->uses.push_back(&place);
     } else {
       place = {NamePlace::Kind::Script, environment_.place_of(name), environment_.number()};
+      if (!level_->top) environment_.note_seen_by_functions(place.index);
     }
   }
 

@@ -13,6 +13,7 @@
 #include "shell/script/constant_values.h"
 #include "shell/script/name_places.h"
 #include "shell/script/unfinished_modules.h"
+#include "shell/script/unread_changes.h"
 #include "support/big_stack.h"
 #include "support/render.h"
 #include "support/suggest.h"
@@ -72,6 +73,7 @@ void Script::run(std::uint32_t file) {
     const auto text = std::make_shared<const ast::Block>(std::move(read.script));
     const ast::Block& statements = *text;
     const TextFrame frame(*this, text, *find_places(statements, environment_));
+    find_unread_changes(statements, options_.interactive || options_.observer != nullptr);
     only_declared_ = std::all_of(statements.begin(), statements.end(), is_declaration);
     declare_arguments(statements);
     if (!options_.interactive) {

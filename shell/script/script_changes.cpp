@@ -76,8 +76,30 @@ void ScriptChanges::check_may_change(const ast::Name& name, Span span) {
                    printable(name.id), frame_->function->name, kind_name(*value)));
 }
 
-ScriptValue& ScriptChanges::to_change(const Place& place, std::uint32_t levels) {
+void ScriptChanges::check_is_seen(const Place& place, const ChangeText& change) {
+  const ast::Name& name = *place.name;
+  const bool of_script = name.place.kind == ast::NamePlace::Kind::Script;
+  if (!name.unread || (of_script && names().is_seen_by_functions(name.place.index))) return;
+  const ScriptValue* held = variable(name);
+  if (!held || !is_held_elsewhere(*held, place.steps, *name.unread)) return;
+  const auto is_tensor = [&](std::string_view other) {
+    const ScriptValue* value = variable(ast::Name{std::string(other)});
+    return value && value->tensor();
+  };
+  const LostChange lost{name.id, place.span, change, *name.unread, is_tensor};
+  fail(ErrorClass::Type, place.span, "script.lost_change", words_of(lost));
+}
+
+void ScriptChanges::check_is_seen(const ast::AugmentedAssignment& assignment, const ScriptValue& operand,
+                                  Span change) {
+  const auto* name = assignment.target->as<ast::Name>();
+  if (!name->unread || operand.is_none()) return;
+  check_is_seen(Place{name, assignment.target->span}, {change});
+}
+
+ScriptValue& ScriptChanges::to_change(const Place& place, std::uint32_t levels, const ChangeText& change) {
   check_may_change(*place.name, place.span);
+  check_is_seen(place, change);
   ScriptValue* at = value_to_change(*place.name);
   if (!at) value_of_name(*place.name, place.span);
   auto inside = static_cast<std::uint32_t>(place.steps.size()) + levels;
@@ -151,7 +173,7 @@ void ScriptChanges::set_item(const ast::Subscript& target, ScriptValue value, En
                      ast::describe(*target.object)));
   }
   const std::vector<SubscriptItem> items = items_of_subscript(target);
-  ScriptValue& holder = to_change(*place, nesting_of(value) + 1);
+  ScriptValue& holder = to_change(*place, nesting_of(value) + 1, {span, "", " = …"});
   set_item_of(holder, items, std::move(value), undo, span);
 }
 
@@ -168,7 +190,7 @@ void ScriptChanges::unbind(const ast::Expr& target) {
                        ast::describe(*subscript->object)));
     }
     const std::vector<SubscriptItem> items = items_of_subscript(*subscript);
-    remove_item_of(to_change(*place, 1), items, undo(), target.span);
+    remove_item_of(to_change(*place, 1, {target.span, "del "}), items, undo(), target.span);
     return;
   }
   const auto* name = target.as<ast::Name>();
@@ -199,7 +221,7 @@ void ScriptChanges::augment(const ast::AugmentedAssignment& assignment, Span spa
     std::vector<SubscriptItem> last = std::move(place->steps.back());
     place->steps.pop_back();
     place->spans.pop_back();
-    ScriptValue& holder = to_change(*place, nesting_of(operand) + 1);
+    ScriptValue& holder = to_change(*place, nesting_of(operand) + 1, {span});
     if (!holder.tensor()) {
       ScriptValue& item = item_to_change(holder, last, nesting_of(operand), target.span);
       refuse_sum_in_place(item, assignment.op, operand, span);
@@ -224,13 +246,16 @@ void ScriptChanges::augment(const ast::AugmentedAssignment& assignment, Span spa
     const ScriptValue operand = value_of(*assignment.value);
     if (held->sequence() && !held->sequence()->tuple) check_may_change(*name, target.span);
     refuse_sum_in_place(*held, assignment.op, operand, span);
+    check_is_seen(assignment, operand, span);
     if (ScriptValue* value = value_to_change(*name); value && grow_in_place(*value, operand, span)) return;
     bind_name(*name, binary(assignment.op, value_of_name(*name, target.span), operand, span), target.span);
     return;
   }
   const ScriptValue before = value_of_name(*name, target.span);
   if (before.dictionary()) check_may_change(*name, target.span);
-  bind_name(*name, binary(assignment.op, before, value_of(*assignment.value), span), target.span);
+  const ScriptValue operand = value_of(*assignment.value);
+  check_is_seen(assignment, operand, span);
+  bind_name(*name, binary(assignment.op, before, operand, span), target.span);
 }
 
 bool ScriptChanges::grow_by_sum(const ast::Assignment& assignment) {

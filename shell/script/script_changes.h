@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "shell/script/lost_changes.h"
 #include "shell/script/script_values.h"
 
 namespace relish {
@@ -27,8 +28,8 @@ class ScriptChanges : public ScriptValues {
   // What stands there now.
   ScriptValue value_at(const Place& place);
   // The value itself, whose containers nobody else holds; `levels` of nesting come into it. TypeError when
-  // the name's value is not this function's to change.
-  ScriptValue& to_change(const Place& place, std::uint32_t levels);
+  // the name's value is not this function's to change, or nobody would see the change.
+  ScriptValue& to_change(const Place& place, std::uint32_t levels, const ChangeText& change);
   // Where undo of changes in place is noted; null when nothing is to be undone.
   Environment* undo() { return frame_ && frame_->function ? nullptr : &environment_; }
 
@@ -45,6 +46,9 @@ class ScriptChanges : public ScriptValues {
  private:
   ScriptValue* value_to_change(const ast::Name& name);
   void check_may_change(const ast::Name& name, Span span);
+  void check_is_seen(const Place& place, const ChangeText& change);
+  // The same of `x += operand`, which changes a list, dict or tensor in Python.
+  void check_is_seen(const ast::AugmentedAssignment& assignment, const ScriptValue& operand, Span change);
   void bind_name(const ast::Name& name, ScriptValue value, Span span);
   void unpack(const ast::Expr& target, const std::vector<ast::ExprPtr>& targets, const ScriptValue& value);
 };
