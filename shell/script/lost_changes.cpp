@@ -185,6 +185,7 @@ std::string source_place(const ast::Expr& source) {
 
 bool is_held_elsewhere(const ScriptValue& held, const std::vector<std::vector<SubscriptItem>>& steps,
                        const ast::UnreadChange& unread) {
+  if (!changes_in_python(held) && !held.sequence()) return false;  // a text is not copied for it
   const bool fresh = unread.bound == Bound::Fresh;
   const bool view = unread.bound == Bound::Item || unread.bound == Bound::Part ||
                     unread.bound == Bound::Place || unread.bound == Bound::Slice;

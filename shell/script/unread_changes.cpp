@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -109,23 +111,55 @@ Bound bound_by(const ast::Expr& source) {
   return other ? Bound::Other : Bound::Fresh;
 }
 
-// Names that are read later, by their numbers; `seen` of those that only whoever comes behind the text reads.
-struct Live {
-  std::vector<bool> read, seen;
-
-  explicit Live(std::size_t count, bool visible = false) : read(count, false), seen(count, visible) {}
-  bool has(std::size_t name) const { return read[name] || seen[name]; }
-  void kill(std::size_t name) { read[name] = seen[name] = false; }
-  void join(const Live& other) {
-    for (std::size_t i = 0; i < read.size(); ++i) {
-      read[i] = read[i] || other.read[i];
-      seen[i] = seen[i] || other.seen[i];
-    }
+// Names by their numbers.
+class Names {
+ public:
+  explicit Names(std::size_t count, bool all = false)
+      : words_((count + 63) / 64, all ? ~std::uint64_t{0} : std::uint64_t{0}) {}
+  bool has(std::size_t name) const { return (words_[name / 64] >> (name % 64) & 1) != 0; }
+  void add(std::size_t name) { words_[name / 64] |= std::uint64_t{1} << (name % 64); }
+  void remove(std::size_t name) { words_[name / 64] &= ~(std::uint64_t{1} << (name % 64)); }
+  void join(const Names& other) {
+    for (std::size_t i = 0; i < words_.size(); ++i) words_[i] |= other.words_[i];
   }
-  void join(const std::vector<bool>& names) {
-    for (std::size_t i = 0; i < read.size(); ++i) read[i] = read[i] || names[i];
+  void meet(const Names& other) {
+    for (std::size_t i = 0; i < words_.size(); ++i) words_[i] &= other.words_[i];
+  }
+  void leave_out(const Names& other) {
+    for (std::size_t i = 0; i < words_.size(); ++i) words_[i] &= ~other.words_[i];
+  }
+  std::vector<std::uint32_t> list() const {
+    std::vector<std::uint32_t> names;
+    for (std::size_t i = 0; i < words_.size(); ++i)
+      for (std::uint64_t rest = words_[i]; rest != 0; rest &= rest - 1)
+        names.push_back(
+            static_cast<std::uint32_t>(i * 64 + static_cast<std::size_t>(std::countr_zero(rest))));
+    return names;
+  }
+
+ private:
+  std::vector<std::uint64_t> words_;
+};
+
+// Names that are read later; `seen` of those that only whoever comes behind the text reads.
+struct Live {
+  Names read, seen;
+
+  explicit Live(std::size_t count, bool visible = false) : read(count), seen(count, visible) {}
+  bool has(std::size_t name) const { return read.has(name) || seen.has(name); }
+  void kill(std::size_t name) {
+    read.remove(name);
+    seen.remove(name);
+  }
+  void join(const Live& other) {
+    read.join(other.read);
+    seen.join(other.seen);
   }
 };
+
+// A set of all names is kept for each block on the way in, and joined behind each: texts that are larger than
+// any that is written by hand are not looked at.
+constexpr std::size_t most_joined = std::size_t{1} << 32;
 
 // The statements of a text, or of one function.
 class UnreadFinder {
@@ -139,6 +173,7 @@ class UnreadFinder {
     }
     forwards(statements_);
     if (numbers_.empty()) return;  // most texts
+    if (numbers_.size() > most_joined / (blocks_ + 1)) return forget_changes();
     summary(statements_);
     Live end(numbers_.size(), visible_);
     backwards(statements_, std::move(end), nullptr, nullptr);
@@ -147,9 +182,13 @@ class UnreadFinder {
  private:
   using Key = std::uint64_t;
   struct Summary {
-    std::vector<bool> read;  // before the block binds them
-    std::vector<bool> killed;
-    std::vector<bool> bound;  // somewhere inside
+    Names read;  // before the block binds them
+    Names killed;
+    Names bound;  // somewhere inside
+  };
+  // Of a loop's body.
+  struct Round {
+    std::vector<std::uint32_t> read, bound;
   };
 
   static std::shared_ptr<const UnreadChange> made(Bound bound, const ast::Expr* target,
@@ -207,6 +246,7 @@ class UnreadFinder {
     const auto bound = last_.find(*key);
     if (bound == last_.end()) return;
     name.unread = bound->second;  // until it turns out to be read
+    changes_.push_back(&name);
     numbers_.emplace(*key, numbers_.size());
   }
 
@@ -233,8 +273,15 @@ class UnreadFinder {
       } else if (const auto* node = statement.as<ast::FunctionDefinition>()) {
         UnreadFinder(node->body, false).run(&node->parameters, node->scope.get());
       }
-      for (const ast::Block* inner : ast::inner_blocks(statement)) forwards(*inner);
+      for (const ast::Block* inner : ast::inner_blocks(statement)) {
+        ++blocks_;
+        forwards(*inner);
+      }
     }
+  }
+
+  void forget_changes() {
+    for (const ast::Name* name : changes_) name->unread = nullptr;
   }
 
   // --- What blocks read before they bind it.
@@ -277,32 +324,35 @@ class UnreadFinder {
 
   Summary summary(const ast::Block& block) {
     const std::size_t count = numbers_.size();
-    Summary all{std::vector<bool>(count), std::vector<bool>(count), std::vector<bool>(count)};
-    const auto reads = [&](std::size_t name) {
-      if (!all.killed[name]) all.read[name] = true;
-    };
+    Summary all{Names(count), Names(count), Names(count)};
     for (const ast::Statement& statement : block) {
       const OwnNames own = own_names(statement);
-      for (const std::size_t name : own.read) reads(name);
+      for (const std::size_t name : own.read)
+        if (!all.killed.has(name)) all.read.add(name);
       const std::vector<const ast::Block*> inner = ast::inner_blocks(statement);
       if (inner.empty()) {
-        for (const std::size_t name : own.bound) all.killed[name] = all.bound[name] = true;
+        for (const std::size_t name : own.bound) {
+          all.killed.add(name);
+          all.bound.add(name);
+        }
         continue;
       }
-      std::vector<bool> killed(count, statement.as<ast::If>() != nullptr);
+      const bool branches = statement.as<ast::If>() != nullptr;
+      Names killed(count, branches);
       for (const ast::Block* each : inner) {
         Summary part = summary(*each);
-        for (const std::size_t name : own.bound) part.bound[name] = true;
-        for (std::size_t i = 0; i < count; ++i) {
-          const bool target = std::find(own.bound.begin(), own.bound.end(), i) != own.bound.end();
-          if (part.read[i] && !target) reads(i);
-          if (part.bound[i]) all.bound[i] = true;
-          killed[i] = killed[i] && part.killed[i];
+        if (branches) {
+          killed.meet(part.killed);
+        } else {
+          for (const std::size_t name : own.bound) part.bound.add(name);
+          loops_.emplace(&statement, Round{part.read.list(), part.bound.list()});
+          for (const std::size_t name : own.bound) part.read.remove(name);
         }
-        if (!statement.as<ast::If>()) loops_.emplace(&statement, std::move(part));
+        all.bound.join(part.bound);
+        part.read.leave_out(all.killed);
+        all.read.join(part.read);
       }
-      for (std::size_t i = 0; i < count; ++i)
-        if (killed[i]) all.killed[i] = true;
+      if (branches) all.killed.join(killed);
     }
     return all;
   }
@@ -353,26 +403,26 @@ class UnreadFinder {
         live = std::move(all);
       } else {
         const Live behind = live;
-        const Summary& loop = loops_.at(&statement);
+        const Round& loop = loops_.at(&statement);
         Live round = behind;
-        round.join(loop.read);
+        for (const std::size_t name : loop.read) round.read.add(name);
         // The header of a `while` is read again in each round.
         if (statement.as<ast::While>())
-          for (const std::size_t name : own.read) round.read[name] = true;
+          for (const std::size_t name : own.read) round.read.add(name);
         live = round;
         // A name that the loop binds is its own, although it stays visible behind the last round.
-        for (std::size_t i = 0; i < loop.bound.size(); ++i)
-          if (loop.bound[i]) round.seen[i] = false;
+        for (const std::size_t name : loop.bound) round.seen.remove(name);
         for (const std::size_t name : own.bound) round.kill(name);
         if (const auto* node = statement.as<ast::For>()) {
           judge(behind, own).target(*node->target, [](const auto&) {});
-          for (const std::size_t name : own.bound) live.read[name] = behind.read[name];
+          for (const std::size_t name : own.bound)
+            if (!behind.read.has(name)) live.read.remove(name);
         }
         backwards(*inner[0], round, &behind, &round);
       }
       const NameVisitor at_values = judge(live, own);
       for (const ast::Expr* expr : ast::own_expressions(statement)) at_values.expression(*expr);
-      for (const std::size_t name : own.read) live.read[name] = true;
+      for (const std::size_t name : own.read) live.read.add(name);
     }
     return live;
   }
@@ -381,7 +431,9 @@ class UnreadFinder {
   bool visible_;
   std::unordered_map<Key, std::shared_ptr<const UnreadChange>> last_;
   std::unordered_map<Key, std::size_t> numbers_;
-  std::unordered_map<const ast::Statement*, Summary> loops_;
+  std::unordered_map<const ast::Statement*, Round> loops_;
+  std::vector<const ast::Name*> changes_;
+  std::size_t blocks_ = 0;
 };
 
 }  // namespace
