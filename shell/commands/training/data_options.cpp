@@ -357,11 +357,7 @@ DataSet split_validation(DataSet& data, double share, std::uint64_t seed, Span p
 
 std::vector<Preparation> prepare_option(const Invocation& invocation, Module& module, std::size_t columns) {
   std::vector<Preparation> result;
-  const ScriptValue* value = invocation.find("prepare");
-  if (!value) return result;
-  std::vector<ScriptValue> given = {*value};
-  if (const ScriptList* list = value->sequence()) given = {list->items.begin(), list->items.end()};
-  for (const ScriptValue& each : given) {
+  for (const ScriptValue& each : values_of_option(invocation, "prepare")) {
     const UserFunction own = user_function(invocation, "prepare", each);
     Preparation prepare;
     const std::vector<Var>& params = own.function->params;
