@@ -357,7 +357,14 @@ DataSet split_validation(DataSet& data, double share, std::uint64_t seed, Span p
 
 std::vector<Preparation> prepare_option(const Invocation& invocation, Module& module, std::size_t columns) {
   std::vector<Preparation> result;
-  for (const ScriptValue& each : values_of_option(invocation, "prepare")) {
+  const ScriptValue* value = invocation.find("prepare");
+  const bool several = value && (value->sequence() || value->string());
+  std::vector<ScriptValue> given;
+  if (several)
+    given = values_of_option(invocation, "prepare");
+  else if (value)
+    given = {*value};
+  for (const ScriptValue& each : given) {
     const UserFunction own = user_function(invocation, "prepare", each);
     Preparation prepare;
     const std::vector<Var>& params = own.function->params;
