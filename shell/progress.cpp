@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "support/render.h"
 #include "train/report/run_record.h"
 
 namespace relish {
@@ -102,7 +103,10 @@ void TrainingProgress::on_start(const std::vector<std::string>& trained,
                                name_list(targets)));
 }
 
-void TrainingProgress::on_note(const std::string& text) { write_error_text(text + "\n"); }
+// A note names folders and files, whose names may hold anything.
+void TrainingProgress::on_note(const std::string& text) {
+  write_error_text(printable(text, text.size()) + "\n");
+}
 
 void TrainingProgress::on_zero_gradients(std::int64_t step) {
   write_error_text(fmt::format(

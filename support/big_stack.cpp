@@ -2,19 +2,18 @@
 #include "support/big_stack.h"
 
 #include <pthread.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <exception>
 
 #include "support/failure.h"
 #include "support/interrupt.h"
+#include "support/limits.h"
 
 namespace relish {
 namespace {
 
 constexpr std::size_t wanted_stack_bytes = std::size_t{1} << 30;
-constexpr std::size_t least_stack_bytes = std::size_t{64} << 20;
 
 thread_local bool on_big_stack = false;
 
@@ -39,9 +38,7 @@ void* run_job(void* argument) {
 
 std::size_t stack_within_limits(std::size_t wanted, std::size_t least) {
   constexpr std::size_t share = 8;
-  rlimit limit = {};
-  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return wanted;
-  return std::clamp<std::size_t>(limit.rlim_cur / share, least, wanted);
+  return std::clamp<std::size_t>(address_limit() / share, least, wanted);
 }
 
 void with_big_stack(const std::function<void()>& work) {
@@ -59,8 +56,9 @@ void with_big_stack(const std::function<void()>& work) {
     pthread_attr_destroy(&attributes);
   }
   if (!started) {
-    fail(ErrorClass::ResourceLimit, {}, "thread.stack",
-         "cannot start a thread with a 64 MiB stack; raise the limits of the process (ulimit -v, ulimit -u)");
+    fail(
+        ErrorClass::ResourceLimit, {}, "thread.stack",
+        "cannot start a thread with a 64 MiB stack; raise the limits of the process (ulimit -v, ulimit -d, ulimit -u)");
   }
   pthread_join(thread, nullptr);
   if (job.error) std::rethrow_exception(job.error);

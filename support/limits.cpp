@@ -3,13 +3,16 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <limits>
 
+#include "support/big_stack.h"
 #include "support/failure.h"
+#include "support/memory_share.h"
 #include "support/render.h"
 #include "support/value_text.h"
 
@@ -58,12 +61,6 @@ std::uint64_t control_group_limit() {
     }
   }
   return least;
-}
-
-std::uint64_t address_space_limit() {
-  rlimit limit = {};
-  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return unlimited;
-  return limit.rlim_cur;
 }
 
 [[noreturn]] void bad_size(std::string_view text, std::string_view flag) {
@@ -162,15 +159,41 @@ std::uint64_t parse_size(std::string_view text, std::string_view flag) {
   bad_size(text, flag);
 }
 
+std::uint64_t address_limit() {
+  // RLIM_INFINITY is the greatest number there is.
+  std::uint64_t least = unlimited;
+  for (const int resource : {RLIMIT_AS, RLIMIT_DATA}) {
+    rlimit limit = {};
+    if (::getrlimit(static_cast<__rlimit_resource>(resource), &limit) == 0)
+      least = std::min<std::uint64_t>(least, limit.rlim_cur);
+  }
+  return least;
+}
+
+void require_least_addresses() {
+  if (address_limit() >= least_stack_bytes) return;
+  constexpr std::string_view line =
+      "relish: error[ResourceLimit]: the process may have fewer than 64 MiB of addresses; raise its limits "
+      "(ulimit -v, ulimit -d) [limit.memory]\n";
+  (void)!::write(STDERR_FILENO, line.data(), line.size());
+  ::_exit(exit_code_of(ErrorClass::ResourceLimit));
+}
+
 std::uint64_t available_memory() {
-  std::uint64_t least = std::min({free_memory(), control_group_limit(), address_space_limit()});
+  std::uint64_t least = std::min({free_memory(), control_group_limit(), address_limit()});
   // A system that tells nothing is taken to have 1 GiB.
   return least == unlimited ? std::uint64_t{1} << 30 : least;
 }
 
+std::uint64_t default_memory_limit(std::uint64_t available) {
+  constexpr std::uint64_t of_the_program = std::uint64_t{64} << 20;
+  const std::uint64_t left = std::max(available / 5, std::min(of_the_program, available / 2));
+  return available - left;
+}
+
 std::uint64_t memory_limit() {
   if (limits().memory_bytes != 0) return limits().memory_bytes;
-  static const std::uint64_t found = available_memory() / 5 * 4;
+  static const std::uint64_t found = default_memory_limit(available_memory());
   return found;
 }
 

@@ -39,6 +39,12 @@ void set_limit(const LimitFlag& flag, std::string_view text);
 std::uint64_t parse_size(std::string_view text, std::string_view flag);
 // The smaller of free memory and the cgroup limit, in bytes.
 std::uint64_t available_memory();
+// What the limits of the process leave it of addresses (ulimit -v) and of those it may write to (ulimit -d),
+// the smaller, in bytes; UINT64_MAX where there are none.
+std::uint64_t address_limit();
+// Ends a process that has too few for its first thread, with the exit code and a line of its own: its
+// allocator would fail in the midst of what begins before the program does. Takes no memory.
+void require_least_addresses();
 // Tensor memory that may be used: limits().memory_bytes, or 80 % of available_memory() computed once.
 std::uint64_t memory_limit();
 

@@ -17,6 +17,7 @@
 #include "runtime/format.h"
 #include "support/atomic_file.h"
 #include "support/file_access.h"
+#include "support/render.h"
 
 namespace relish {
 namespace {
@@ -139,6 +140,13 @@ class RunFolder::Lock {
       if (error != EWOULDBLOCK) run_folder_failure(path, "cannot lock", error);
       run_folder_failure(path, "cannot lock", fmt::format("the run folder is in use by {}", holder));
     }
+    if (!is_of_a_job()) {
+      ::close(descriptor_);
+      fail(ErrorClass::Usage, {}, "train.run_dir",
+           fmt::format("run_dir: {} is a file that no job wrote, where a job would write; expected another "
+                       "folder, or that moved",
+                       printable(path, path.size())));
+    }
     std::string text = fmt::format("{}\n", ::getpid());
     // The number is for people; the lock holds without it.
     if (::ftruncate(descriptor_, 0) == 0) (void)!::pwrite(descriptor_, text.data(), text.size(), 0);
@@ -148,6 +156,15 @@ class RunFolder::Lock {
   Lock& operator=(const Lock&) = delete;
 
  private:
+  // Whether nothing stands there but the number of a process, of which a kill may have left a part.
+  bool is_of_a_job() const {
+    char text[32] = {};
+    const ssize_t size = ::pread(descriptor_, text, sizeof text, 0);
+    if (size < 0) return false;
+    const std::string_view number(text, static_cast<std::size_t>(size));
+    return number.size() < sizeof text && number.find_first_not_of("0123456789\n") == number.npos;
+  }
+
   std::string holder_of_lock() const {
     char text[32] = {};
     ssize_t size = ::pread(descriptor_, text, sizeof text - 1, 0);

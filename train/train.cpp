@@ -122,6 +122,12 @@ bool is_folder(const std::string& path) {
   return std::filesystem::is_directory(path, error);
 }
 
+JobIdentity identity_of(const Trainer& trainer, const RunDescription& description) {
+  JobIdentity identity = identity_of(trainer);
+  identity.settings = description.arguments;
+  return identity;
+}
+
 // A trainer with the folder that keeps what it does.
 class Job {
  public:
@@ -130,16 +136,16 @@ class Job {
         html_(request.html),
         resume_words_(request.folder.resume_words),
         listener_(listener),
-        identity_(identity_of(trainer)),
+        identity_(identity_of(trainer, request.description)),
+        began_from_(request.folder.resume || request.checkpoint.empty() ? ""
+                                                                        : take_over(named(request)).path),
         folder_(request.folder, described(trainer, request.description), trainer.training_metrics(),
                 trainer.validation_metrics(), trainer.steps().function().tells_gradient_norm()),
         saver_(folder_, request.keep, [&listener](const std::string& line) { listener.on_note(line); }) {
     RELISH_CHECK(request.keep >= 2);
-    identity_.settings = request.description.arguments;
-    MetricsLengths kept;
-    if (request.folder.resume || !request.checkpoint.empty()) kept = resume(request);
     if (request.folder.resume)
-      for (const std::string& lost : folder_.start_metrics(kept)) listener_.on_note("warning: " + lost);
+      for (const std::string& lost : folder_.start_metrics(resume(request)))
+        listener_.on_note("warning: " + lost);
     if (!request.script_text.empty()) folder_.write_script(request.script_text);
     // A folder that has events goes on with them.
     const std::string events = folder_.file(event_file_name);
@@ -239,39 +245,51 @@ class Job {
     return description;
   }
 
-  // Takes over the state of a checkpoint, when there is one, and says how much of the metrics it counts on.
+  // The checkpoint that the user named.
+  SavedCheckpoint named(const RunRequest& request) {
+    if (!is_folder(request.checkpoint)) return read_checkpoint(request.checkpoint);
+    std::optional<SavedCheckpoint> saved = newest_whole(request.checkpoint);
+    if (!saved) {
+      fail_at(ErrorClass::Checkpoint, printable(request.checkpoint), "checkpoint.none",
+              "the folder has no whole checkpoint; expected a run folder, or the path of a checkpoint");
+    }
+    return std::move(*saved);
+  }
+
+  // The state of a checkpoint becomes that of the trainer. Of one in another folder this is before there is a
+  // folder of this job: where the checkpoint is refused there is none, which would be the newest of the
+  // script.
+  SavedCheckpoint take_over(SavedCheckpoint saved) {
+    TrainingState state = saved.state_for(identity_, trainer_.steps().function().names(), trainer_.state());
+    if (state.step > trainer_.total_steps()) {
+      fail_at(
+          ErrorClass::Checkpoint, saved.path, "checkpoint.steps",
+          fmt::format("the checkpoint is of step {}; the job has {}", state.step, trainer_.total_steps()));
+    }
+    trainer_.restore(std::move(state));
+    listener_.on_note(fmt::format("goes on behind step {} of {}, from {}{}", saved.step,
+                                  trainer_.total_steps(), saved.path,
+                                  saved.step == trainer_.total_steps() ? ": all steps are done" : ""));
+    tell_other_length(saved);
+    return saved;
+  }
+
+  // Goes on with the job of the folder, from its newest checkpoint or the one that is named, and says how
+  // much of the metrics it counts on.
   MetricsLengths resume(const RunRequest& request) {
     std::optional<SavedCheckpoint> saved;
     if (request.checkpoint.empty()) {
       saved = newest_whole(path());
-    } else if (is_folder(request.checkpoint)) {
-      saved = newest_whole(request.checkpoint);
-      if (!saved) {
-        fail_at(ErrorClass::Checkpoint, printable(request.checkpoint), "checkpoint.none",
-                "the folder has no whole checkpoint; expected a run folder, or the path of a checkpoint");
-      }
     } else {
-      saved = read_checkpoint(request.checkpoint);
+      saved = named(request);
     }
     if (!saved) {
       listener_.on_note(fmt::format("{} has no checkpoint; the job starts from its first step", path()));
       return {};
     }
-    TrainingState state = saved->state_for(identity_, trainer_.steps().function().names(), trainer_.state());
-    if (state.step > trainer_.total_steps()) {
-      fail_at(
-          ErrorClass::Checkpoint, saved->path, "checkpoint.steps",
-          fmt::format("the checkpoint is of step {}; the job has {}", state.step, trainer_.total_steps()));
-    }
-    const Saver::Mark mark = Saver::mark_of(state);
-    trainer_.restore(std::move(state));
+    saved = take_over(std::move(*saved));
     began_from_ = saved->path;
-    listener_.on_note(fmt::format("goes on behind step {} of {}, from {}{}", saved->step,
-                                  trainer_.total_steps(), saved->path,
-                                  saved->step == trainer_.total_steps() ? ": all steps are done" : ""));
-    tell_other_length(*saved);
-    if (!request.folder.resume) return {};
-    saver_.set_saved(mark, checkpoint_name(saved->step));
+    saver_.set_saved(Saver::mark_of(trainer_.state()), checkpoint_name(saved->step));
     return saved->metrics;
   }
 
@@ -334,12 +352,12 @@ class Job {
   std::string resume_words_;
   TrainingObserver& listener_;
   JobIdentity identity_;
+  std::string began_from_;  // path of the checkpoint that this process goes on from
   RunFolder folder_;
   std::optional<EventFile> events_;
   std::int64_t began_ = 0;          // step behind which this process goes on
   bool had_results_ = false;        // of a job that came to its end before
   bool lines_are_missing_ = false;  // the metrics could not be written: the disk is full
-  std::string began_from_;          // path of the checkpoint that this process goes on from
   Saver saver_;                     // behind all that it uses
 };
 

@@ -4,7 +4,6 @@
 #include <llvm/ExecutionEngine/Orc/Core.h>
 #include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/raw_ostream.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -13,6 +12,7 @@
 
 #include "support/error_class.h"
 #include "support/failure.h"
+#include "support/limits.h"
 #include "support/unfinished_files.h"
 
 namespace relish::jit {
@@ -33,13 +33,13 @@ std::atomic<bool> lacks{false};
 
 void require_addresses() {
   constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20, least = 512;
-  rlimit limit = {};
-  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
-  if (limit.rlim_cur / mebibyte >= least) return;
-  fail(ErrorClass::ResourceLimit, {}, "limit.memory",
-       fmt::format("the process may have {} MiB of addresses (ulimit -v); to compile takes {} MiB, "
-                   "--tier interp less",
-                   limit.rlim_cur / mebibyte, least));
+  const std::uint64_t allowed = address_limit();
+  if (allowed / mebibyte >= least) return;
+  fail(
+      ErrorClass::ResourceLimit, {}, "limit.memory",
+      fmt::format("the process may have {} MiB of addresses (ulimit -v, ulimit -d); to compile takes {} MiB, "
+                  "--tier interp less",
+                  allowed / mebibyte, least));
 }
 
 void meet_lack_of_memory(llvm::orc::ExecutionSession& session) {

@@ -48,14 +48,19 @@ struct IdxHeader {
   std::uint64_t header_bytes = 0, data_bytes = 0;
 };
 
-IdxHeader read_idx_header(ByteStream& stream, const std::string& path) {
+IdxHeader read_idx_header(ByteStream& stream, const std::string& path, bool gzipped) {
   unsigned char magic[4];
   stream.read(magic, sizeof magic);
   const std::optional<DType> dtype = idx_type(magic[2]);
   if (magic[0] != 0 || magic[1] != 0 || !dtype) {
-    data_failure(
-        path, "idx.magic",
-        fmt::format("not an IDX file: it begins with {:02x} {:02x} {:02x}", magic[0], magic[1], magic[2]), 0);
+    const std::string found = fmt::format("{:02x} {:02x} {:02x}", magic[0], magic[1], magic[2]);
+    data_failure(path, "idx.magic",
+                 gzipped
+                     ? fmt::format("what is compressed in it is no IDX file (it begins with {}), and only "
+                                   "these are read compressed; unpack it with gunzip",
+                                   found)
+                     : fmt::format("not an IDX file: it begins with {}", found),
+                 0);
   }
   const int rank = magic[3];
   if (rank < 1 || rank > max_idx_rank) {
@@ -90,7 +95,7 @@ Tensor read_idx(const std::string& path) {
   const DataFile file(path);
   const bool gzipped = file.head(2) == "\x1f\x8b";
   const std::unique_ptr<ByteStream> stream = open_stream(file, gzipped);
-  const IdxHeader header = read_idx_header(*stream, path);
+  const IdxHeader header = read_idx_header(*stream, path, gzipped);
   const std::uint64_t header_bytes = header.header_bytes, data_bytes = header.data_bytes;
   if (!gzipped && file.size() - header_bytes != data_bytes)
     refuse_idx_size(path, header, file.size() - header_bytes, "");
@@ -109,7 +114,7 @@ std::optional<RowsInFile> rows_in_idx(const std::string& path) {
   const DataFile file(path);
   if (file.head(2) == "\x1f\x8b") return std::nullopt;
   const std::unique_ptr<ByteStream> stream = open_stream(file, false);
-  const IdxHeader header = read_idx_header(*stream, path);
+  const IdxHeader header = read_idx_header(*stream, path, false);
   if (file.size() - header.header_bytes != header.data_bytes)
     refuse_idx_size(path, header, file.size() - header.header_bytes, "");
   return RowsInFile{header.dtype, header.shape, header.header_bytes, true};

@@ -82,13 +82,26 @@ Settings settings_of(const GoldenFile& file, const Configuration& configuration,
   return settings;
 }
 
+// The process works in a folder until the end of the block: jobs that name none leave there what they leave.
+class InFolder {
+ public:
+  explicit InFolder(const std::string& path) { std::filesystem::current_path(path); }
+  InFolder(const InFolder&) = delete;
+  ~InFolder() { std::filesystem::current_path(before_); }
+
+ private:
+  std::filesystem::path before_ = std::filesystem::current_path();
+};
+
+// In `folder`, which is empty.
 Outcome run_once(const GoldenFile& file, const Configuration& configuration, const std::string& source,
-                 const std::string& run_folder, const std::string& code_folder) {
+                 const std::string& folder, const std::string& run_folder, const std::string& code_folder) {
   auto output = std::make_unique<StringOutput>();
   const StringOutput& text = *output;
   Session session(settings_of(file, configuration, run_folder, code_folder), std::move(output));
   ScriptOptions options;
-  options.folder = std::filesystem::path(file.path).parent_path().string();
+  options.folder = std::filesystem::absolute(file.path).parent_path().string();
+  const InFolder there(folder);
   Outcome outcome;
   CapturedErrors errors;
   with_big_stack([&] {
@@ -161,8 +174,8 @@ Outcome run_matrix(const GoldenFile& file, int default_class, bool with_run_fold
     if (configuration.printed && printed.empty()) continue;
     TemporaryFolder folder;
     const std::string run_folder = with_run_folder ? folder.file("run") : "";
-    Outcome outcome = run_once(file, configuration, configuration.printed ? printed : file.source, run_folder,
-                               code.file("code"));
+    Outcome outcome = run_once(file, configuration, configuration.printed ? printed : file.source,
+                               folder.path(), run_folder, code.file("code"));
     for (const auto& [name, earlier] : done) {
       if (configuration.like && name == configuration.like) {
         Outcome found;

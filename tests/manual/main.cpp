@@ -166,7 +166,22 @@ class Page {
   int examples() const { return examples_; }
   int failures() const { return failures_; }
 
+  // In the folder of the page, where its jobs leave what they leave.
   void run() {
+    const std::filesystem::path before = std::filesystem::current_path();
+    std::filesystem::current_path(folder_.path());
+    run_fences();
+    std::filesystem::current_path(before);
+  }
+
+  void update() {
+    for (auto change = changes_.rbegin(); change != changes_.rend(); ++change)
+      text_.replace(change->begin, change->end - change->begin, change->text);
+    if (!changes_.empty()) std::ofstream(path_, std::ios::binary) << text_;
+  }
+
+ private:
+  void run_fences() {
     std::size_t behind = 0, line = 1;  // the fence before
     for (std::size_t i = 0; i < fences_.size(); ++i) {
       const Fence& fence = fences_[i];
@@ -190,13 +205,6 @@ class Page {
     if (examples_ == 0) complain(0, "the page has no examples");
   }
 
-  void update() {
-    for (auto change = changes_.rbegin(); change != changes_.rend(); ++change)
-      text_.replace(change->begin, change->end - change->begin, change->text);
-    if (!changes_.empty()) std::ofstream(path_, std::ios::binary) << text_;
-  }
-
- private:
   void complain(std::size_t line, const std::string& what) {
     ++failures_;
     std::cout << fmt::format("{}:{}: {}\n", path_, line, what);

@@ -20,8 +20,8 @@ namespace relish::testing {
 TrialResult run_trial(const Trial& trial) {
   std::vector<std::string> words = {"relish"};
   words.insert(words.end(), trial.arguments.begin(), trial.arguments.end());
-  // Its own folders are elsewhere, so that the folder of the trial holds nothing but what is tested.
-  std::vector<std::string> variables = environment_at("/nonexistent", {"LC_ALL=C"});
+  // Its own folders are nowhere, also for one who may make any, so that nothing is left beside the trial's.
+  std::vector<std::string> variables = environment_at("/dev/null", {"LC_ALL=C"});
   std::vector<char*> arguments, environment;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -38,11 +38,14 @@ TrialResult run_trial(const Trial& trial) {
     ::dup2(nothing, STDIN_FILENO);
     ::dup2(ends[1], STDOUT_FILENO);
     ::dup2(ends[1], STDERR_FILENO);
-    if (trial.largest_file >= 0) {
-      const rlimit limit = {static_cast<rlim_t>(trial.largest_file), static_cast<rlim_t>(trial.largest_file)};
-      ::setrlimit(RLIMIT_FSIZE, &limit);
-    }
+    const auto limit = [](auto resource, std::int64_t bytes) {
+      const rlimit both = {static_cast<rlim_t>(bytes), static_cast<rlim_t>(bytes)};
+      if (bytes >= 0) ::setrlimit(resource, &both);
+    };
+    limit(RLIMIT_FSIZE, trial.largest_file);
+    limit(RLIMIT_DATA, trial.data_bytes);
     if (::chdir(trial.folder.c_str()) != 0) ::_exit(126);
+    for (const int stream : trial.closed) ::close(stream);
     ::execve(RELISH_PROGRAM, arguments.data(), environment.data());
     ::_exit(127);
   }

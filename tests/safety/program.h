@@ -12,6 +12,8 @@ struct Trial {
   std::string folder;                  // where it runs
   std::int64_t kill_after_us = -1;     // SIGKILL; -1: never
   std::int64_t largest_file = -1;      // RLIMIT_FSIZE in bytes
+  std::int64_t data_bytes = -1;        // RLIMIT_DATA in bytes
+  std::vector<int> closed;             // standard streams that it begins without
 };
 
 struct TrialResult {

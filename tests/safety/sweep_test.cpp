@@ -77,5 +77,44 @@ TEST_CASE("a sweep that is killed goes on, and leaves what an undisturbed one le
   CHECK_FALSE(std::filesystem::exists(folder.file("out/lr=1")));
 }
 
+TEST_CASE("a sweep goes on with other options as its jobs do, and reads its script from a file") {
+  const TemporaryFolder folder;
+  folder.put(
+      "s.relish",
+      "lr = arg(\"lr\", 0.1)\nepochs = arg(\"epochs\", 1)\nwidth = arg(\"width\", 2)\n"
+      "@I.ir_module\nclass M:\n    @R.function\n"
+      "    def main(x: R.Tensor((\"n\", 2), \"float32\"), w: R.Tensor((2, width), \"float32\")):\n"
+      "        return R.matmul(x, w)\n"
+      "t = train(M.main, data=(ones((8, 2)), ones((8, width))), loss=\"mse\", optimizer=f\"sgd(lr={lr})\",\n"
+      "          epochs=epochs, batch_size=4)\n");
+  const auto sweep = [&](std::vector<std::string> more) {
+    Trial trial{{"sweep", "s.relish", "lr=0.1,0.2", "--run-dir", "out", "--tier", "interp"}, folder.path()};
+    trial.arguments.insert(trial.arguments.end(), more.begin(), more.end());
+    return run_trial(trial);
+  };
+  CHECK(sweep({"--set", "epochs=1"}).exit_code == 0);
+  const TrialResult same = sweep({"--set", "epochs=1", "--resume", "auto"});
+  CHECK(same.messages.find("lr=0.1: was done\nlr=0.2: was done\n") != std::string::npos);
+  // More epochs are trained; another model is refused, as by the line of the job itself.
+  const TrialResult more = sweep({"--set", "epochs=3", "--resume", "auto"});
+  CHECK(more.exit_code == 0);
+  CHECK(more.messages.find("was done") == std::string::npos);
+  CHECK(more.messages.find("lr=0.1: finished, step 6") != std::string::npos);
+  const TrialResult other = sweep({"--set", "epochs=3", "--set", "width=3", "--resume", "auto"});
+  CHECK(other.exit_code == 9);
+  CHECK(other.messages.find("setting width is 3, the checkpoint has 2") != std::string::npos);
+  const TrialResult seed = sweep({"--set", "epochs=3", "--seed", "5", "--resume", "auto"});
+  CHECK(seed.exit_code == 9);
+  CHECK(seed.messages.find("option seed is 5") != std::string::npos);
+  // What is done stays done.
+  const TrialResult back = sweep({"--set", "epochs=3", "--resume", "auto"});
+  CHECK(back.messages.find("lr=0.1: was done\nlr=0.2: was done\n") != std::string::npos);
+
+  const TrialResult piped = run_trial({{"sweep", "-", "lr=0.1,0.2", "--run-dir", "none"}, folder.path()});
+  CHECK(piped.exit_code == 2);
+  CHECK(piped.messages.find("expected a file") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(folder.file("none")));
+}
+
 }  // namespace
 }  // namespace relish::testing

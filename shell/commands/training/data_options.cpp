@@ -358,9 +358,12 @@ DataSet split_validation(DataSet& data, double share, std::uint64_t seed, Span p
 std::vector<Preparation> prepare_option(const Invocation& invocation, Module& module, std::size_t columns) {
   std::vector<Preparation> result;
   const ScriptValue* value = invocation.find("prepare");
-  if (!value) return result;
-  std::vector<ScriptValue> given = {*value};
-  if (const ScriptList* list = value->sequence()) given = {list->items.begin(), list->items.end()};
+  const bool several = value && (value->sequence() || value->string());
+  std::vector<ScriptValue> given;
+  if (several)
+    given = values_of_option(invocation, "prepare");
+  else if (value)
+    given = {*value};
   for (const ScriptValue& each : given) {
     const UserFunction own = user_function(invocation, "prepare", each);
     Preparation prepare;

@@ -32,7 +32,7 @@ constexpr Option options[] = {
      "the loss of the metric `loss`; it says also from where on one column is positive, and which label does "
      "not count",
      0, everywhere, false, loss_example},
-    {"prepare", OptionKind::Spec, "", prepare_doc},
+    {"prepare", OptionKind::Names, "", prepare_doc},
     {"cast", OptionKind::Flag, "", cast_doc},
     {"batch_size", OptionKind::Integer, "256", "rows of one call"},
 };

@@ -164,14 +164,22 @@ bool wants_no_folder(const Invocation& invocation) {
   for (const std::string_view option : {"overwrite", "tensorboard", "html"})
     if (invocation.flag(option))
       invocation.refuse_value(option, "run_dir=None makes no run folder; leave one of the two out");
-  return !job_flag(invocation, "run_dir") && !job_flag(invocation, "resume");
+  if (job_flag(invocation, "run_dir")) return false;
+  // It would take the folder, or the checkpoint, of the job that it stands beside.
+  if (job_flag(invocation, "resume"))
+    write_error_text("note: run_dir=None: nothing is kept of this job, so --resume begins it anew\n");
+  return true;
 }
 
-void place_job(const Invocation& invocation, RunRequest& request) {
+std::uint32_t number_of_job(const Invocation& invocation) {
+  Settings& settings = invocation.session.settings();
+  return settings.jobs ? ++*settings.jobs : 1;
+}
+
+void place_job(const Invocation& invocation, std::uint32_t number, RunRequest& request) {
   Settings& settings = invocation.session.settings();
   if (invocation.given("run_dir") && invocation.text("run_dir").empty())
     invocation.refuse_value("run_dir", "found an empty name; expected a folder");
-  const std::uint32_t number = settings.jobs ? ++*settings.jobs : 1;
   if (const std::string* folder = job_flag(invocation, "run_dir")) {
     request.folder.directory = *folder;
   } else if (invocation.given("run_dir")) {
@@ -183,12 +191,16 @@ void place_job(const Invocation& invocation, RunRequest& request) {
   request.tensorboard = invocation.flag("tensorboard") || job_text(invocation, "tensorboard") == "True";
   request.html = invocation.flag("html") || job_text(invocation, "html") == "True";
   request.keep = kept_checkpoints(invocation, request.keep);
-  if (const std::optional<std::string> resume = job_text(invocation, "resume"); resume && !resume->empty())
-    place_resumed(invocation, *resume, request);
-  // Only the first job of a script has the folder that its command line names, or the next number.
-  if (number == 1 || invocation.given("run_dir") || settings.job_folders.empty()) return;
+  // Only the first job of a script has the folder, and goes on from the checkpoint, that the command line
+  // names; also where each has a folder of its own in the text.
+  const bool is_first = number == 1 || settings.job_folders.empty();
+  std::optional<std::string> resume = job_text(invocation, "resume");
+  if (!is_first && resume && job_flag(invocation, "resume")) resume = std::string(resume_newest);
+  if (resume && !resume->empty()) place_resumed(invocation, *resume, request);
+  const bool has_own = invocation.given("run_dir") && !job_flag(invocation, "run_dir");
+  if (is_first || has_own) return;
   request.folder.directory = settings.job_folders.front() + "/" + later_job_name(number);
-  request.folder.resume = job_text(invocation, "resume").has_value();
+  request.folder.resume = resume.has_value();
   request.checkpoint.clear();
 }
 

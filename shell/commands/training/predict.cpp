@@ -34,7 +34,7 @@ constexpr Option options[] = {
     {"params", OptionKind::Tensors, "", params_doc},
     {"dim", OptionKind::Assignments, "", dims_doc},
     {"ignore_extra", OptionKind::Flag, "", "let `params` hold names that are no parameters"},
-    {"prepare", OptionKind::Spec, "", prepare_doc},
+    {"prepare", OptionKind::Names, "", prepare_doc},
     {"cast", OptionKind::Flag, "", cast_doc},
     {"batch_size", OptionKind::Integer, "256",
      "rows of one call; a model whose types fix them keeps its own number"},

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "jit/jit.h"
@@ -57,6 +58,7 @@ struct Sweep {
   std::string script, text;  // its path, and what stands there
   std::string folder;
   std::vector<SweepPoint> points;
+  std::vector<std::string> options;  // of all jobs, that may change what they compute
   std::string path_of(const SweepPoint& point) const { return folder + "/" + point.folder; }
 };
 
@@ -73,15 +75,32 @@ std::int64_t positive(const Invocation& invocation, std::string_view option, std
   return value;
 }
 
-// The script of the sweep that stands in a folder; empty when none does.
-std::string script_of_plan(const std::string& folder) {
+// The plan of the sweep that stands in a folder; null when none does.
+Json plan_in(const std::string& folder) {
   std::error_code error;
   const std::string path = folder + "/" + std::string(plan_file);
-  if (!fs::is_regular_file(path, error)) return "";
+  if (!fs::is_regular_file(path, error)) return {};
   std::ifstream file(path);
-  const Json plan = Json::parse(file, nullptr, false);
-  if (!plan.is_object() || !plan.contains("script") || !plan["script"].is_string()) return "";
-  return plan["script"].get<std::string>();
+  Json plan = Json::parse(file, nullptr, false);
+  if (!plan.is_object() || !plan.contains("script") || !plan["script"].is_string()) return {};
+  return plan;
+}
+
+// What a plan says of the points that ended well before.
+void take_done(const Json& plan, std::vector<SweepPoint>& points) {
+  const auto entries = plan.find("points");
+  if (entries == plan.end() || !entries->is_array()) return;
+  std::map<std::string, std::vector<std::string>> done;
+  for (const Json& entry : *entries) {
+    if (!entry.is_object() || !entry.contains("done_with") || !entry.contains("folder")) continue;
+    const Json &folder = entry["folder"], &words = entry["done_with"];
+    const auto is_text = [](const Json& word) { return word.is_string(); };
+    if (!folder.is_string() || !words.is_array() || !std::all_of(words.begin(), words.end(), is_text))
+      continue;
+    done[folder.get<std::string>()] = words.get<std::vector<std::string>>();
+  }
+  for (SweepPoint& point : points)
+    if (const auto found = done.find(point.folder); found != done.end()) point.done_with = found->second;
 }
 
 // The folder, held for this process; what stands in it stays unless it is of this sweep.
@@ -94,7 +113,8 @@ Descriptor take_folder(const Invocation& invocation, Sweep& sweep) {
     invocation.refuse_value("resume", fmt::format("found '{}'; expected auto; --run-dir names the folder",
                                                   printable(invocation.text("resume"))));
   sweep.folder = make_run_folder(place);
-  const std::string before = script_of_plan(sweep.folder);
+  const Json plan = plan_in(sweep.folder);
+  const std::string before = plan.is_null() ? "" : plan["script"].get<std::string>();
   const auto refuse = [&](const std::string& what, std::string_view expected) {
     fail(ErrorClass::Usage, {}, "sweep.run_dir",
          fmt::format("run_dir: {} holds {}; expected {}", printable(sweep.folder), what, expected));
@@ -109,6 +129,7 @@ Descriptor take_folder(const Invocation& invocation, Sweep& sweep) {
   Descriptor lock(open_in_run_folder(sweep.folder + "/lock", O_RDWR | O_CREAT));
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
     run_folder_failure(sweep.folder, "cannot lock", std::string("another sweep runs in this folder"));
+  if (!plan.is_null()) take_done(plan, sweep.points);
   return lock;
 }
 
@@ -118,13 +139,16 @@ void write_plan(const Sweep& sweep) {
     Json values = Json::object();
     for (const auto& [name, value] : point.values) values[name] = value;
     plan["points"].push_back({{"folder", point.folder}, {"values", std::move(values)}});
+    if (point.done_with) plan["points"].back()["done_with"] = *point.done_with;
   }
   write_file_atomically(sweep.folder + "/" + std::string(plan_file),
                         plan.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
-// Whether the job of a point is done, by the text that the script still has.
+// Whether the job of a point is done, by the text that the script still has and the options that it ran with;
+// with other ones it is run once more, and says whether it goes on, is done, or is another.
 bool is_done(const Sweep& sweep, const SweepPoint& point) {
+  if (point.done_with != sweep.options) return false;
   const std::string path = sweep.path_of(point);
   if (!is_run_folder(path) || read_run(path).state != "finished") return false;
   std::ifstream file(path + "/script.relish", std::ios::binary);
@@ -137,14 +161,13 @@ std::vector<std::string> arguments_of(const Invocation& invocation, const Sweep&
   std::vector<std::string> words = {"run",      sweep.script, "--run-dir", sweep.path_of(point),
                                     "--resume", "auto"};
   const auto add = [&](std::initializer_list<std::string> more) { words.insert(words.end(), more); };
-  for (const auto& [name, value] : invocation.assignments("set")) add({"--set", name + "=" + text_of(value)});
+  words.insert(words.end(), sweep.options.begin(), sweep.options.end());
   for (const auto& [name, value] : point.values) add({"--set", name + "=" + value});
   for (const char* option : {"checkpoint_every", "keep", "log_every"})
     if (const ScriptValue* value = invocation.find(option)) add({"--" + shell_name(option), text_of(*value)});
   for (const std::string flag : {"tensorboard", "html"})
     if (invocation.flag(flag)) add({"--" + flag});
   const Settings& settings = invocation.session.settings();
-  words.insert(words.end(), settings.words.begin(), settings.words.end());
   if (settings.threads == 0 && together > 1) {
     const auto threads = static_cast<std::size_t>(describe_machine().threads);
     add({"--threads", std::to_string(std::max<std::size_t>(threads / together, 1))});
@@ -191,10 +214,10 @@ std::string results_of(const Sweep& sweep) {
 }
 
 // Runs what is not done; the first exit code that is not 0, in the order of the points.
-int run_points(const Invocation& invocation, const Sweep& sweep, std::size_t together) {
+int run_points(const Invocation& invocation, Sweep& sweep, std::size_t together) {
   std::vector<ChildJob> jobs;
-  std::vector<const SweepPoint*> points;
-  for (const SweepPoint& point : sweep.points) {
+  std::vector<SweepPoint*> points;
+  for (SweepPoint& point : sweep.points) {
     if (is_done(sweep, point)) {
       invocation.session.print(words_of(point) + ": was done");
       continue;
@@ -211,6 +234,10 @@ int run_points(const Invocation& invocation, const Sweep& sweep, std::size_t tog
       },
       [&](std::size_t i, int code) {
         codes[i] = code;
+        if (code == 0) {
+          points[i]->done_with = sweep.options;
+          write_plan(sweep);
+        }
         invocation.session.print(fmt::format("{}: {} ({} of {})", words_of(*points[i]),
                                              ending_of(sweep, *points[i], code), ++done, jobs.size()));
         invocation.session.output().flush();
@@ -246,6 +273,9 @@ ScriptValue run(Invocation& invocation) {
          "found no values; expected SCRIPT NAME=VALUE,VALUE such as train.relish lr=0.1,0.01");
   Sweep sweep;
   sweep.script = invocation.files.front();
+  if (sweep.script == "-")
+    fail(ErrorClass::Usage, {}, "sweep.values",
+         "found a script from standard input, which only one process can read; expected a file");
   sweep.text = read_file(sweep.script, limits().max_source_bytes, "--max-source-size");
   const auto together = static_cast<std::size_t>(positive(invocation, "jobs", 1));
   const std::int64_t most = positive(invocation, "random", 0);
@@ -256,6 +286,10 @@ ScriptValue run(Invocation& invocation) {
         invocation.refuse_value("set", fmt::format("found {}, whose values are swept", printable(name)));
   check_names(sweep, axes, invocation.assignments("set"));
   check_job_options(invocation);
+  for (const auto& [name, value] : invocation.assignments("set"))
+    sweep.options.insert(sweep.options.end(), {"--set", name + "=" + text_of(value)});
+  const std::vector<std::string>& words = invocation.session.settings().words;
+  sweep.options.insert(sweep.options.end(), words.begin(), words.end());
   sweep.points = sweep_points(axes, most, invocation.session.settings().seed);
   const Descriptor lock = take_folder(invocation, sweep);
   write_plan(sweep);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,8 @@ struct SweepAxis {
 struct SweepPoint {
   std::vector<std::pair<std::string, std::string>> values;
   std::string folder;  // "lr=0.1,width=64": of the job, in the folder of the sweep
+  // The options of all jobs with which that of the point ended well; none while none did.
+  std::optional<std::vector<std::string>> done_with;
 };
 
 // "lr=0.1,0.01" and their like. UsageError.

@@ -44,7 +44,7 @@ constexpr Option options[] = {
     {"clip_value", OptionKind::Real, "", clip_value_doc},
     {"groups", OptionKind::Spec, "", groups_doc},
     {"precision", OptionKind::Text, "float32", precision_doc},
-    {"prepare", OptionKind::Spec, "", prepare_doc},
+    {"prepare", OptionKind::Names, "", prepare_doc},
     {"cast", OptionKind::Flag, "", cast_doc},
     {"outputs", OptionKind::Integer, "1", "how many results of the function the loss takes"},
     {"schedule", OptionKind::Spec, "", "NAME(option=value, …) of the learning rate: cosine(warmup=100), …", 0,
@@ -162,7 +162,7 @@ std::string ending_of(const TrainResult& result) {
                        result.seconds, rate);
   }
   if (result.run_folder.empty()) return text + "\n";
-  text += fmt::format(", saved in {}", result.run_folder);
+  text += fmt::format(", saved in {}", printable(result.run_folder, result.run_folder.size()));
   if (result.best_step && !result.interrupt)
     text += fmt::format(": final.safetensors has the last weights, best.safetensors those of step {}",
                         *result.best_step);
@@ -180,7 +180,8 @@ ScriptValue run(Invocation& invocation) {
   RunRequest request;
   describe_origin(invocation, request);
   const bool unsaved = wants_no_folder(invocation);
-  if (!unsaved) place_job(invocation, request);
+  const std::uint32_t number = number_of_job(invocation);
+  if (!unsaved) place_job(invocation, number, request);
   request.description.function = function;
   const auto text_of_option = [&](std::string_view option, std::string_view otherwise) {
     const ScriptValue* value = invocation.find(option);

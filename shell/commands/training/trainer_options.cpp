@@ -113,6 +113,18 @@ UserFunction user_function(const Invocation& invocation, std::string_view option
   return found;
 }
 
+std::vector<ScriptValue> values_of_option(const Invocation& invocation, std::string_view option) {
+  const ScriptValue* value = invocation.find(option);
+  if (!value) return {};
+  if (value->as<FunctionReference>()) return {*value};
+  // In the shell a list is one text, `mse,r2`.
+  const ScriptList* list = invocation.surface == Surface::Shell ? nullptr : value->sequence();
+  if (list) return {list->items.begin(), list->items.end()};
+  std::vector<ScriptValue> values;
+  for (std::string& text : invocation.names(option)) values.emplace_back(std::move(text));
+  return values;
+}
+
 OptimizerOptions optimizer_options(const Invocation& invocation) {
   OptimizerOptions result;
   const ScriptValue* value = invocation.find("optimizer");

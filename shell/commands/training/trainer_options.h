@@ -14,6 +14,8 @@ struct UserFunction {
 UserFunction find_user_function(const Invocation& invocation, const std::string& text);
 // Of a value of an option: a function, or a text that names one. TypeError, UsageError.
 UserFunction user_function(const Invocation& invocation, std::string_view option, const ScriptValue& value);
+// What an option of functions and names holds, one by one: a list, one function, or a text of several.
+std::vector<ScriptValue> values_of_option(const Invocation& invocation, std::string_view option);
 
 // `optimizer`: NAME(options), or a function of the user's, with lr, clip_norm, clip_value and groups.
 OptimizerOptions optimizer_options(const Invocation& invocation);

@@ -74,19 +74,7 @@ Metric metric_of_function(const UserFunction& own, Module& module) {
 
 std::vector<Metric> metrics_option(const Invocation& invocation, Judgement& judgement, Module& module) {
   std::vector<Metric> metrics;
-  const ScriptValue* value = invocation.find("metrics");
-  if (!value) return metrics;
-  std::vector<ScriptValue> given;
-  if (invocation.surface == Surface::Shell) {  // mse,r2 is one text of two
-    for (std::string& text : invocation.names("metrics")) given.emplace_back(std::move(text));
-  } else if (const ScriptList* list = value->sequence()) {
-    given = {list->items.begin(), list->items.end()};
-  } else if (value->as<FunctionReference>()) {
-    given = {*value};
-  } else {
-    for (std::string& text : invocation.names("metrics")) given.emplace_back(std::move(text));
-  }
-  for (const ScriptValue& each : given) {
+  for (const ScriptValue& each : values_of_option(invocation, "metrics")) {
     const std::string* text = each.string();
     UserFunction own;
     if (!text) {

@@ -78,7 +78,11 @@ Every job_interval(const Invocation& invocation, std::string_view option, Every 
 // Whether the script says run_dir=None and the command line names no folder. UsageError for an option of
 // folders beside it.
 bool wants_no_folder(const Invocation& invocation);
-// The folder of the job, what may happen to what is in it, and the checkpoint that it goes on from.
-void place_job(const Invocation& invocation, RunRequest& request);
+// Which job of its script this is, counted from 1, those without a folder too: so a job has the same folder
+// whatever flags the command line has. Of a session always 1.
+std::uint32_t number_of_job(const Invocation& invocation);
+// The folder of the job of this number, what may happen to what is in it, and the checkpoint that it goes on
+// from.
+void place_job(const Invocation& invocation, std::uint32_t number, RunRequest& request);
 
 }  // namespace relish

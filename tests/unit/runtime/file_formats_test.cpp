@@ -337,6 +337,10 @@ TEST_CASE("IDX: refusals") {
   std::string start = "DataError: " + folder.file("bad-idx") + ": ";
   CHECK(text("") == start + "truncated: 4 more bytes were expected (byte 0)");
   CHECK(text("abcdefgh") == start + "not an IDX file: it begins with 61 62 63 (byte 0)");
+  CHECK(text(testing::deflated("a,b\n1,2\n", true)) ==
+        start +
+            "what is compressed in it is no IDX file (it begins with 61 2c 62), and only these are read "
+            "compressed; unpack it with gunzip (byte 0)");
   CHECK(text(std::string("\0\0\x08\x09", 4)) ==
         start + "the array has 9 dimensions; expected 1 to 4 (byte 3)");
   CHECK(text(std::string("\0\0\x08\x01\0\0\0\x02x", 9)) ==

@@ -12,6 +12,7 @@
 #include "support/big_stack.h"
 #include "support/interrupt.h"
 #include "support/limits.h"
+#include "support/memory_share.h"
 #include "tests/unit/catch_failure.h"
 
 namespace relish {
@@ -79,6 +80,12 @@ TEST_CASE("sizes of options") {
     CHECK(failure_of([&] { parse_size(bad, "--memory-limit"); }).starts_with("UsageError: --memory-limit: "));
   }
   CHECK(memory_limit() > 0);
+  constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
+  CHECK(default_memory_limit(1000 * mebibyte) == 800 * mebibyte);
+  CHECK(default_memory_limit(320 * mebibyte) == 256 * mebibyte);
+  // A job in a group of little memory is refused by it, not ended by the system.
+  CHECK(default_memory_limit(150 * mebibyte) == 86 * mebibyte);
+  CHECK(default_memory_limit(60 * mebibyte) == 30 * mebibyte);
 }
 
 int use_stack(int depth) {
