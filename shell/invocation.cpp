@@ -4,17 +4,19 @@
 
 #include "runtime/files.h"
 #include "shell/command.h"
+#include "shell/option_text.h"
 #include "shell/script/script.h"
 #include "support/render.h"
 #include "support/value_text.h"
 #include "train/run_weights.h"
 
 namespace relish {
-namespace {
 
 std::string option_text(Surface surface, std::string_view name) {
   return surface == Surface::Shell ? "--" + shell_name(name) : std::string(name);
 }
+
+namespace {
 
 // "a, b" of one text or a list of texts.
 std::vector<std::string> split_names(std::string_view text) {

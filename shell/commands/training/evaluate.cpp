@@ -27,6 +27,7 @@ constexpr Option options[] = {
     csv_option(csv_header_option, in_shell),
     {"params", OptionKind::Tensors, "", params_doc},
     {"dim", OptionKind::Assignments, "", dims_doc},
+    {"ignore_extra", OptionKind::Flag, "", ignore_extra_doc},
     {"metrics", OptionKind::Names, "accuracy", metrics_doc},
     {"loss", OptionKind::Spec, "",
      "the loss of the metric `loss`; it says also from where on one column is positive, and which label does "
@@ -78,6 +79,17 @@ DataParameters parameters_for_data(const TrainingProgram& program, const Tensors
   return result;
 }
 
+// Those of the model, and behind them those that its loss has too.
+std::vector<std::string> names_of_parameters(const TrainingProgram& program) {
+  std::vector<std::string> names;
+  for (const std::string& function : {program.inference, program.loss}) {
+    if (function.empty()) continue;
+    for (const Var& param : function_to_call(program.module, function)->params)
+      if (std::find(names.begin(), names.end(), param.name()) == names.end()) names.push_back(param.name());
+  }
+  return names;
+}
+
 ScriptValue run(Invocation& invocation) {
   std::string function = function_of(invocation);
   bind_dims(invocation);
@@ -114,7 +126,8 @@ ScriptValue run(Invocation& invocation) {
                                       [](const Metric& metric) { return metric.is_loss(); });
   if (wants_loss && program.loss.empty())
     invocation.refuse_value("metrics", "'loss' needs the option loss, such as loss=\"mse\"");
-  const TensorsByName values = parameter_values(invocation);
+  TensorsByName values = parameter_values(invocation);
+  leave_out_extra(invocation, names_of_parameters(program), values);
   const DataParameters parameters = parameters_for_data(program, values, columns);
   DataSet data = data_set(invocation, "data", columns, parameters);
   const std::string& takes = program.loss.empty() ? program.inference : program.loss;

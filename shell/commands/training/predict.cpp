@@ -1,7 +1,6 @@
 // The command `predict`.
 #include "train/predict.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "ir/calls/own_keys.h"
@@ -13,7 +12,6 @@
 #include "shell/commands/training/training.h"
 #include "shell/program/call_values.h"
 #include "shell/script/convert.h"
-#include "support/choices.h"
 #include "support/counted.h"
 #include "support/render.h"
 #include "transform/model_forms.h"
@@ -33,7 +31,7 @@ constexpr Option options[] = {
     csv_option(csv_header_option, in_shell),
     {"params", OptionKind::Tensors, "", params_doc},
     {"dim", OptionKind::Assignments, "", dims_doc},
-    {"ignore_extra", OptionKind::Flag, "", "let `params` hold names that are no parameters"},
+    {"ignore_extra", OptionKind::Flag, "", ignore_extra_doc},
     {"prepare", OptionKind::Names, "", prepare_doc},
     {"cast", OptionKind::Flag, "", cast_doc},
     {"batch_size", OptionKind::Integer, "256",
@@ -108,17 +106,10 @@ ScriptValue run(Invocation& invocation) {
   const FunctionPtr model = module.function(program.inference);
   if (!model) invocation.refuse_value("data", fmt::format("'{}' is no Relax function", function));
   const std::string path = invocation.given("out") ? invocation.output_path("out") : "";
-  const TensorsByName values = parameter_values(invocation);
-  for (const auto& [name, tensor] : values) {
-    if (invocation.flag("ignore_extra")) break;
-    const auto is_named = [&](const Var& param) { return param.name() == name; };
-    if (std::any_of(model->params.begin(), model->params.end(), is_named)) continue;
-    std::vector<std::string> names;
-    for (const Var& param : model->params) names.push_back(param.name());
-    fail(ErrorClass::Usage, invocation.span_of("params"), "call.arguments",
-         fmt::format("params: '{}' is no parameter of {}{}", printable(name), function,
-                     among_choices(name, names)));
-  }
+  TensorsByName values = parameter_values(invocation);
+  std::vector<std::string> known;
+  for (const Var& param : model->params) known.push_back(param.name());
+  leave_out_extra(invocation, known, values);
   DataParameters parameters;
   DataSet data = inputs_of(invocation, *model, values, parameters);
   program.prepare = prepare_option(invocation, module, data.inputs.size());

@@ -69,7 +69,7 @@ constexpr Option options[] = {
      "start values by name, and values of parameters that are not trained"},
     {"dim", OptionKind::Assignments, "", dims_doc},
     {"init_missing", OptionKind::Flag, "", "draw start values of weights that params does not have"},
-    {"ignore_extra", OptionKind::Flag, "", "leave out values in params that the model does not have"},
+    {"ignore_extra", OptionKind::Flag, "", ignore_extra_doc},
     {"frozen", OptionKind::Names, "", frozen_doc},
     {"average", OptionKind::Real, "", average_doc},
     {"memory_budget", OptionKind::Text, "", step_budget_doc},

@@ -7,6 +7,7 @@
 #include "shell/commands/subject.h"
 #include "shell/commands/training/trainer_options.h"
 #include "shell/commands/transform/loss_option.h"
+#include "shell/option_text.h"
 #include "shell/program/call_values.h"
 #include "shell/program/literal_text.h"
 #include "shell/script/script.h"
@@ -145,22 +146,26 @@ std::optional<EarlyStopping> early_stopping_option(const Invocation& invocation)
   return result;
 }
 
-TensorsByName start_values(const Invocation& invocation, const std::vector<std::string>& weights,
-                           const std::vector<std::string>& others, TensorsByName values) {
-  const auto is_among = [](const std::vector<std::string>& names, const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
-  std::vector<std::string> extra, missing, known = weights;
-  known.insert(known.end(), others.begin(), others.end());
+void leave_out_extra(const Invocation& invocation, const std::vector<std::string>& known,
+                     TensorsByName& values) {
+  std::vector<std::string> extra;
   for (const auto& [name, tensor] : values)
-    if (!is_among(known, name)) extra.push_back(name);
+    if (std::find(known.begin(), known.end(), name) == known.end()) extra.push_back(name);
   if (!extra.empty() && !invocation.flag("ignore_extra")) {
     fail(ErrorClass::Usage, invocation.span_of("params"), "train.params",
-         fmt::format("params: no parameter '{}'{}; ignore_extra leaves such values out",
+         fmt::format("params: no parameter '{}'{}; {} leaves such values out",
                      printable(fmt::format("{}", fmt::join(extra, "', '"))),
-                     extra.size() == 1 ? among_choices(extra.front(), known) : ""));
+                     extra.size() == 1 ? among_choices(extra.front(), known) : "",
+                     option_text(invocation.surface, "ignore_extra")));
   }
   for (const std::string& name : extra) values.erase(name);
+}
+
+TensorsByName start_values(const Invocation& invocation, const std::vector<std::string>& weights,
+                           const std::vector<std::string>& others, TensorsByName values) {
+  std::vector<std::string> missing, known = weights;
+  known.insert(known.end(), others.begin(), others.end());
+  leave_out_extra(invocation, known, values);
   bool has_weights = false;
   for (const std::string& name : weights) {
     has_weights = has_weights || values.contains(name);

@@ -43,6 +43,12 @@ inline constexpr std::string_view grad_norm_doc =
 std::optional<double> average_option(const Invocation& invocation);
 // The option `early_stopping`: METRIC or METRIC(patience=N, min_delta=X).
 std::optional<EarlyStopping> early_stopping_option(const Invocation& invocation);
+// Values in params of what is none of the parameters `known`: UsageError that lists them, and with
+// ignore_extra they are left out.
+void leave_out_extra(const Invocation& invocation, const std::vector<std::string>& known,
+                     TensorsByName& values);
+inline constexpr std::string_view ignore_extra_doc =
+    "leave out values in params that the model does not have";
 // Weights that do not go with the model, as the user allows it: `names` are those that the model has.
 // UsageError that lists names that are missing or too many. `values`: what params gives.
 TensorsByName start_values(const Invocation& invocation, const std::vector<std::string>& weights,

@@ -128,8 +128,9 @@ constexpr WrongUse uses[] = {
     {"train(M.main, data=(x, y), loss=\"mse\", optimizer=\"sgd\")", "", "write sgd(lr=0.1)"},
     {"evaluate(M.main, data=(x, y))", "(x, y)",
      "expected 2 for the parameters of main that have no value: x, w"},
-    {"predict(M.main, data=x, params={\"v\": rand((2, 1))})", "{\"v\": rand((2, 1))}",
-     "'v' is no parameter of main"},
+    {"predict(M.main, data=x, params={\"v\": rand((2, 1))})", "{\"v\": rand((2, 1))}", "no parameter 'v'"},
+    {"evaluate(M.main, data=(x, y), params={\"w\": rand((2, 1)), \"v\": rand((2, 1))}, metrics=\"mse\")",
+     "{\"w\": rand((2, 1)), \"v\": rand((2, 1))}", "ignore_extra leaves such values out"},
     // Transforms.
     {"gradient(M.main, wrt=[\"v\"])", "[\"v\"]", "main has no variable 'v'; there are x, w"},
     {"gradient(M.main, wrt=\"w\", dryrun=True)", "True", "did you mean 'dry_run'?"},
