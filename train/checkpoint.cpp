@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "runtime/format.h"
@@ -267,6 +268,16 @@ TrainingState SavedCheckpoint::state_for(const JobIdentity& now, const StateName
   state.optimizer_states = file.take_value(std::string(states_prefix), start.optimizer_states);
   file.finish();
   return state;
+}
+
+bool begins_as_checkpoint(const std::string& path) {
+  constexpr std::size_t length_bytes = 8, most = std::size_t{1} << 16;  // the metadata stand first
+  std::string head(length_bytes + most, '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(file.gcount()));
+  return head.size() > length_bytes && head[length_bytes] == '{' &&
+         head.find(fmt::format("\"{}\"", checksum_key)) != head.npos;
 }
 
 }  // namespace relish

@@ -54,5 +54,7 @@ struct SavedCheckpoint {
   TrainingState told;  // all but its tensors
 };
 SavedCheckpoint read_checkpoint(const std::string& path);
+// Whether a regular file begins as one does, whole or damaged: by its header alone.
+bool begins_as_checkpoint(const std::string& path);
 
 }  // namespace relish

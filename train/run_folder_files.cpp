@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -17,6 +18,7 @@
 #include "support/file_access.h"
 #include "support/render.h"
 #include "support/value_text.h"
+#include "train/checkpoint.h"
 #include "train/report/event_file.h"
 
 namespace relish {
@@ -157,6 +159,31 @@ std::string status_in(const std::string& path) {
   return status->get<std::string>();
 }
 
+// Whether a file begins with the line of a step, as jobs write it (RunFolder::write_metrics).
+bool begins_with_step(const std::string& path) {
+  std::ifstream file(path);
+  std::string line(std::size_t{1} << 16, '\0');
+  file.read(line.data(), static_cast<std::streamsize>(line.size()));
+  line.resize(static_cast<std::size_t>(file.gcount()));
+  if (line.find('\n') == line.npos) return false;
+  const Json json = Json::parse(line.substr(0, line.find('\n')), nullptr, false);
+  constexpr std::array keys = {"step", "epoch", "loss", "lr", "wall_s"};
+  return json.is_object() &&
+         std::all_of(keys.begin(), keys.end(), [&](const char* key) { return json.contains(key); });
+}
+
+// Whether a job has written here. Its report says so; where that is lost or damaged, a checkpoint or the line
+// of a step does: they are worth more than it.
+bool is_folder_of_jobs(const std::string& path, const std::vector<Entry>& entries) {
+  return std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
+    if (!entry.of_a_job) return false;
+    const std::string file = path + "/" + entry.name;
+    return (entry.name == "report.json" && !status_in(path).empty()) ||
+           (step_of_checkpoint(entry.name) && begins_as_checkpoint(file)) ||
+           (entry.name == "metrics.jsonl" && begins_with_step(file));
+  });
+}
+
 // What an earlier job left that somebody may want: how it ended; empty when there is nothing.
 std::string results_in(const std::string& path, const std::vector<Entry>& entries) {
   for (const Entry& entry : entries)
@@ -172,12 +199,13 @@ std::string results_in(const std::string& path, const std::vector<Entry>& entrie
 // What stands in the place of a file that a job writes and is none, so that nothing may replace it: a folder
 // or a link of that name, or a report.json of somebody else; empty when there is none.
 std::string in_the_way(const std::string& path, const std::vector<Entry>& entries) {
+  const bool of_jobs = is_folder_of_jobs(path, entries);
   for (const Entry& entry : entries) {
     if (is_of_a_job(entry.name) && !entry.of_a_job)
       return fmt::format("the file '{}', which no job wrote", entry.name);
-    if (entry.name == "report.json" && status_in(path).empty()) return "another report.json";
+    if (entry.name == "report.json" && !of_jobs) return "another report.json";
     // A job writes its page behind its report.
-    if ((entry.name == page_name || entry.name == html_page_name) && status_in(path).empty())
+    if ((entry.name == page_name || entry.name == html_page_name) && !of_jobs)
       return fmt::format("the file '{}', which no job wrote", entry.name);
   }
   return "";
@@ -191,6 +219,8 @@ std::string run_folder_of(const std::string& path) {
   if (plain.extension() != ".safetensors" || folder.filename() != checkpoint_folder) return path;
   return folder.has_parent_path() ? folder.parent_path().string() : ".";
 }
+
+bool is_folder_of_jobs(const std::string& path) { return is_folder_of_jobs(path, entries_of(path)); }
 
 std::string later_job_name(std::uint32_t number) { return fmt::format("job-{}", number); }
 

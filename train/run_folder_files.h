@@ -40,6 +40,10 @@ std::string checkpoint_name(std::int64_t step);
 // The steps of the checkpoints in the folder, rising.
 std::vector<std::int64_t> checkpoint_steps(const std::string& path);
 
+// Whether a job has written there: its report says so, or a checkpoint or the line of a step, where the
+// report is lost.
+bool is_folder_of_jobs(const std::string& path);
+
 [[noreturn]] void run_folder_failure(const std::string& path, std::string_view what,
                                      const std::string& reason);
 [[noreturn]] void run_folder_failure(const std::string& path, std::string_view what, int error);

@@ -15,7 +15,7 @@ NamedTensors weights_of_run(const std::string& folder) {
   const auto refuse = [&](std::string_view message) {
     fail_at(ErrorClass::Data, printable(folder), "run.weights", std::string(message));
   };
-  if (!file_exists(folder + "/report.json"))
+  if (!file_exists(folder + "/report.json") && !is_folder_of_jobs(folder))
     refuse("found a folder without the report of a job; expected a file of tensors, or a run folder");
   std::string file = folder + "/final.safetensors";
   if (!file_exists(file)) {

@@ -253,6 +253,33 @@ TEST_CASE("a run folder stands for its final weights, or for those of its newest
   CHECK(weights[0].second.get_double(0) == 4);
 }
 
+TEST_CASE("a job whose report is lost or damaged goes on, and nobody else's folder is taken for one") {
+  for (const bool with_checkpoint : {true, false}) {
+    TemporaryFolder folder;
+    RunFolderOptions options;
+    options.directory = folder.path();
+    {
+      RunFolder run(options, {}, {}, {});
+      run.write_metrics({}, nullptr);
+      if (with_checkpoint) run.save(checkpoint_of(7), 3);
+    }
+    folder.put("report.md", "the page");
+    options.resume = true;
+    const auto tried = [&] { return failure_of([&] { RunFolder run(options, {}, {}, {}); }); };
+    CHECK(tried() == "no failure");
+    folder.put("report.json", "{\"status\": ");
+    CHECK(tried() == "no failure");
+    std::filesystem::remove(folder.file("report.json"));
+    if (with_checkpoint) CHECK(weights_of_run(folder.path()).size() == 1);
+    // Files that only have the names.
+    if (with_checkpoint) folder.put("checkpoints/step-000000007.safetensors", "mine");
+    folder.put("metrics.jsonl", "{\"step\": 1, \"reward\": 2}\n");
+    CHECK(tried().find("holds the file 'report.md', which no job wrote") != std::string::npos);
+    folder.put("report.json", "{}");
+    CHECK(tried().find("holds another report.json") != std::string::npos);
+  }
+}
+
 TEST_CASE("of the checkpoints the newest stay") {
   TemporaryFolder folder;
   RunFolderOptions options;
