@@ -245,12 +245,15 @@ void write_to_descriptor(int number, const std::string& path, const std::functio
   write_directly(std::move(copy), path, produce);
 }
 
+void refuse_folder_name(const std::string& path) {
+  const std::string given = base_name_of(path);
+  if (given.empty() || given == "." || given == "..") io_failure(path, "cannot write", EISDIR);
+}
+
 }  // namespace
 
 void write_file_atomically(const std::string& path, const std::function<void(ByteSink&)>& produce) {
-  const std::string given = base_name_of(path);
-  if (given.empty() || given == "." || given == "..") io_failure(path, "cannot write", EISDIR);
-
+  refuse_folder_name(path);
   // Whoever may write the path may write where it leads: the door is asked first.
   if (const int number = named_descriptor(path); number >= 0) {
     if (!open_folder_of(path).confined) return write_to_descriptor(number, path, produce);
@@ -273,6 +276,17 @@ void write_file_atomically(const std::string& path, const std::function<void(Byt
   produce(sink);
   sink.flush();
   temporary.finish(name, path, sink.total());
+}
+
+void check_can_be_written(const std::string& path) {
+  refuse_folder_name(path);
+  if (named_descriptor(path) >= 0) return;
+  const Target target = target_of(path);
+  if (target.descriptor >= 0) return;
+  if (target.exists && S_ISDIR(target.now.st_mode)) io_failure(path, "cannot write", EISDIR);
+  if (target.exists && !S_ISREG(target.now.st_mode)) return;  // whoever opens a pipe waits for its reader
+  if (target.exists) check_writable(target.entry, path);
+  const TemporaryFile tried(target.entry.folder.get(), path);
 }
 
 void write_file_atomically(const std::string& path, std::string_view contents) {

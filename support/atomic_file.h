@@ -24,6 +24,10 @@ class ByteSink {
 void write_file_atomically(const std::string& path, const std::function<void(ByteSink&)>& produce);
 void write_file_atomically(const std::string& path, std::string_view contents);
 
+// Fails as writing would, where that can be known before there is anything to write: no such folder, one that
+// takes no file, or a file that may not be written. Nothing is left there.
+void check_can_be_written(const std::string& path);
+
 // The whole of a file, or of standard input for "-". Throws IOError; ResourceLimit above `max_bytes`
 // (the message names `limit_flag`).
 std::string read_file(const std::string& path, std::uint64_t max_bytes, std::string_view limit_flag);

@@ -7,6 +7,7 @@
 #include "shell/commands/subject.h"
 #include "shell/program/call_values.h"
 #include "shell/script/script.h"
+#include "support/atomic_file.h"
 
 namespace relish::commands_call {
 namespace {
@@ -34,11 +35,11 @@ ScriptValue run(Invocation& invocation) {
   if (invocation.given("batch")) return run_batch_calls(invocation);
   std::string function = function_of(invocation);
   std::vector<Value> arguments = call_arguments(invocation, function);
+  const std::string path = invocation.given("out") ? invocation.output_path("out") : "";
+  if (!path.empty()) check_can_be_written(path);  // before much is computed for it
   Value result = invocation.session.evaluator().call(invocation.module, function, std::move(arguments));
   NamedTensors named = flatten_result(result);
-  if (invocation.given("out")) {
-    write_tensors(invocation.output_path("out"), named);
-  }
+  if (!path.empty()) write_tensors(path, named);
   if (invocation.given("expect")) {
     Closeness closeness;
     closeness.rtol = invocation.real("rtol", closeness.rtol);

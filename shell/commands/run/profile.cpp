@@ -282,12 +282,14 @@ ScriptValue run(Invocation& invocation) {
   const std::string function = function_of(invocation);
   const std::vector<Value> arguments = call_arguments(invocation, function);
   const std::int64_t wanted = std::clamp<std::int64_t>(invocation.integer("runs", 0), 0, most_runs);
+  const std::string trace = invocation.given("trace") ? invocation.output_path("trace") : "";
+  if (!trace.empty()) check_can_be_written(trace);
   KernelLog log;
   const std::unique_ptr<Evaluator> watched =
       make_jit({.threads = settings.threads, .log = &log, .objects = invocation.session.objects()});
   const Profile profile = measure(log, *watched, invocation.module, function, arguments, wanted);
   const int threads = settings.threads > 0 ? settings.threads : describe_machine().threads;
-  if (invocation.given("trace")) write_file_atomically(invocation.output_path("trace"), trace_of(log));
+  if (!trace.empty()) write_file_atomically(trace, trace_of(log));
   tell_table([&] { return table(profile, function, threads); });
   if (invocation.surface == Surface::Script) return dict_of(profile, threads);
   if (invocation.flag("json")) return json_of(profile, function, threads).dump();

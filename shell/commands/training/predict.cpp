@@ -12,6 +12,7 @@
 #include "shell/commands/training/training.h"
 #include "shell/program/call_values.h"
 #include "shell/script/convert.h"
+#include "support/atomic_file.h"
 #include "support/counted.h"
 #include "support/render.h"
 #include "transform/model_forms.h"
@@ -106,6 +107,7 @@ ScriptValue run(Invocation& invocation) {
   const FunctionPtr model = module.function(program.inference);
   if (!model) invocation.refuse_value("data", fmt::format("'{}' is no Relax function", function));
   const std::string path = invocation.given("out") ? invocation.output_path("out") : "";
+  if (!path.empty()) check_can_be_written(path);  // before much is computed for it
   TensorsByName values = parameter_values(invocation);
   std::vector<std::string> known;
   for (const Var& param : model->params) known.push_back(param.name());
