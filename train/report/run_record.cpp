@@ -67,33 +67,94 @@ double number_in(const Json& report, const char* key) {
   return found != report.end() && found->is_number() ? found->get<double>() : 0;
 }
 
-void add_point(std::vector<Curve>& curves, const std::string& name, double step, double value) {
+void add_point(std::vector<Curve>& curves, std::string_view name, double step, double value) {
   auto found = std::find_if(curves.begin(), curves.end(), [&](const Curve& c) { return c.name == name; });
-  if (found == curves.end()) found = curves.insert(curves.end(), {name, {}});
+  if (found == curves.end()) found = curves.insert(curves.end(), {std::string(name), {}});
   if (std::isfinite(value)) found->points.push_back({step, value});
+}
+
+struct Number {
+  std::string_view name;
+  double value;
+};
+
+// Where a number of JSON ends, or null.
+const char* end_of_number(const char* at, const char* end) {
+  const auto digits = [&] {
+    const char* first = at;
+    while (at != end && *at >= '0' && *at <= '9') ++at;
+    return at != first;
+  };
+  if (at != end && *at == '-') ++at;
+  const bool zero = at != end && *at == '0';
+  const char* whole = at;
+  if (!digits() || (zero && at - whole > 1)) return nullptr;
+  if (at != end && *at == '.' && (++at, !digits())) return nullptr;
+  if (at != end && (*at == 'e' || *at == 'E')) {
+    ++at;
+    if (at != end && (*at == '+' || *at == '-')) ++at;
+    if (!digits()) return nullptr;
+  }
+  return at;
+}
+
+// The members of a line as jobs write nearly all of them: one object of plain names and of numbers, no space
+// between. False for any other, which the parser of JSON judges; it takes ten times as long, and a job may
+// have logged millions.
+bool numbers_of_line(std::string_view line, std::vector<Number>& numbers) {
+  numbers.clear();
+  const char *at = line.data(), *end = at + line.size();
+  const auto skip = [&](char c) { return at != end && *at == c && (++at, true); };
+  if (!skip('{')) return false;
+  do {
+    if (!skip('"')) return false;
+    const char* name = at;
+    while (at != end && *at >= ' ' && *at <= '~' && *at != '"' && *at != '\\') ++at;
+    Number number{{name, static_cast<std::size_t>(at - name)}, 0};
+    if (!skip('"') || !skip(':')) return false;
+    const char* behind = end_of_number(at, end);
+    if (!behind || std::from_chars(at, behind, number.value).ec != std::errc()) return false;
+    at = behind;
+    for (const Number& other : numbers)
+      if (other.name == number.name) return false;
+    numbers.push_back(number);
+  } while (skip(','));
+  return skip('}') && at == end;
+}
+
+// Of a line whose numbers are known; false when it has no step.
+bool add_line(RunRecord& run, const std::vector<Number>& numbers) {
+  const auto step =
+      std::find_if(numbers.begin(), numbers.end(), [](const Number& n) { return n.name == "step"; });
+  if (step == numbers.end()) return false;
+  const double at = step->value;
+  run.step = std::max(run.step, count_of(at));
+  for (const Number& number : numbers) {
+    // The report of a job that runs, or was killed, is of its beginning.
+    if (number.name == "wall_s") run.seconds = std::max(run.seconds, number.value);
+    if (number.name != "step" && number.name != "epoch") add_point(run.curves, number.name, at, number.value);
+  }
+  return true;
 }
 
 void read_metrics(const std::string& path, RunRecord& run) {
   if (!is_file(path)) return;
   std::ifstream file(path);
   std::string line;
+  std::vector<Number> numbers;
   for (std::int64_t number = 1; std::getline(file, line); ++number) {
     const bool whole = !file.eof();
+    if (numbers_of_line(line, numbers) && add_line(run, numbers)) continue;
     const Json json = Json::parse(line, nullptr, false);
-    const auto step = json.is_object() ? json.find("step") : json.end();
-    if (!json.is_object() || step == json.end() || !step->is_number()) {
-      if (!whole) return;
-      fail_at(ErrorClass::Data, path, "run.metrics",
-              fmt::format("line {}: found '{}'; expected a JSON object with the number of its step", number,
-                          printable(line)));
-    }
-    const double at = step->get<double>();
-    run.step = std::max(run.step, count_of(at));
-    // The report of a job that runs, or was killed, is of its beginning.
-    run.seconds = std::max(run.seconds, number_in(json, "wall_s"));
-    for (const auto& [name, value] : json.items())
-      if (name != "step" && name != "epoch" && value.is_number())
-        add_point(run.curves, name, at, value.get<double>());
+    numbers.clear();
+    if (json.is_object())
+      for (const auto& [name, value] : json.items())
+        if (value.is_number()) numbers.push_back({name, value.get<double>()});
+    if (add_line(run, numbers)) continue;
+    if (!whole) return;
+    fail_at(ErrorClass::Data, path, "run.metrics",
+            fmt::format("line {}: found '{}'; expected a JSON object with the number of its step", number,
+                        printable(line)));
   }
 }
 

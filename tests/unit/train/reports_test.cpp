@@ -93,6 +93,35 @@ TEST_CASE("numbers and files of a run folder that no job wrote do no harm") {
   CHECK(read_run(path).curves.empty());
 }
 
+TEST_CASE("a line of metrics means the same however its JSON is written") {
+  const TemporaryFolder folder;
+  const std::string report = R"({"status": "running"})";
+  const RunRecord plain =
+      read_run(put_run(folder, "a", report,
+                       "{\"step\":1,\"loss\":-2.5e-3,\"lr\":0.1,\"wall_s\":7}\n{\"step\":2,\"loss\":0}\n"));
+  const RunRecord other = read_run(
+      put_run(folder, "b", report,
+              "{\"\\u0073tep\": 1, \"loss\" : -2.5E-03,\t\"lr\": 1e-1, \"x\": null, \"wall_s\": 7.0}\n"
+              "{\"step\": 2, \"y\": [1], \"loss\": 0.0}\n"));
+  for (const RunRecord* run : {&plain, &other}) {
+    CHECK(run->step == 2);
+    CHECK(run->seconds == 7);
+    REQUIRE(run->curves.size() == 3);
+    REQUIRE(run->curve("loss") != nullptr);
+    REQUIRE(run->curve("loss")->points.size() == 2);
+    CHECK(run->curve("loss")->points[0].value == -2.5e-3);
+    CHECK(run->curve("loss")->points[1].step == 2);
+    CHECK(run->curve("lr")->points[0].value == 0.1);
+  }
+  for (const char* line :
+       {"{\"step\":01}", "{\"step\":1.}", "{\"step\":+1}", "{\"step\":inf}", "{\"step\":1,}", "{\"step\":1}}",
+        "{\"step\":1e}", "{\"loss\":1}", "{\"step\":-}", "{}"}) {
+    INFO(line);
+    const std::string path = put_run(folder, "c", report, std::string(line) + "\n");
+    CHECK(failure_of([&] { read_run(path); }).starts_with("DataError: "));
+  }
+}
+
 TEST_CASE("what a job is judged by") {
   RunRecord run;
   CHECK(judged_metric(run).empty());
