@@ -27,10 +27,28 @@ namespace {
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
+// The link on the way to a folder that leads to nothing, where there is one.
+std::optional<fs::path> dangling_link(const std::string& path) {
+  fs::path way;
+  for (const fs::path& part : fs::path(path)) {
+    way /= part;
+    std::error_code error;
+    if (fs::is_symlink(fs::symlink_status(way, error)) && !fs::exists(way, error)) return way;
+  }
+  return std::nullopt;
+}
+
 void make_run_folders(const std::string& path) {
-  if (const int error = make_folders(path); error != 0)
-    run_folder_failure(path, error == ENOTDIR ? "cannot use as a run folder" : "cannot make the run folder",
-                       error);
+  const int error = make_folders(path);
+  if (error == 0) return;
+  std::error_code none;
+  if (const std::optional<fs::path> link = dangling_link(path))
+    run_folder_failure(path, "cannot make the run folder",
+                       fmt::format("{} is a link to '{}', and nothing is there",
+                                   *link == path ? "it" : fmt::format("'{}'", printable(link->string())),
+                                   printable(fs::read_symlink(*link, none).string())));
+  run_folder_failure(path, error == ENOTDIR ? "cannot use as a run folder" : "cannot make the run folder",
+                     error);
 }
 
 // Letters, digits, '.', '_' and '-'; never hidden, never empty.

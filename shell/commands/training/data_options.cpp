@@ -11,6 +11,7 @@
 #include "runtime/row_files.h"
 #include "shell/commands/data/csv_options.h"
 #include "shell/commands/training/trainer_options.h"
+#include "shell/option_text.h"
 #include "shell/script/script_values.h"
 #include "support/counted.h"
 #include "support/file_access.h"
@@ -91,12 +92,17 @@ Column joined_column(const Invocation& invocation, std::string_view option, cons
   return Column(Column(all).gather(rows));
 }
 
+Tensor with_rows(const Invocation& invocation, std::string_view option, const Tensor& tensor,
+                 const std::string& source) {
+  if (tensor.rank() == 0)
+    fail(ErrorClass::Data, invocation.span_of(option), "data.rows",
+         fmt::format("{}: found a tensor of rank 0; expected rows", source));
+  return tensor;
+}
+
 Column column_of(const Invocation& invocation, std::string_view option, const ScriptValue& value) {
-  if (value.tensor()) {
-    if (value.tensor()->rank() == 0)
-      invocation.refuse_value(option, "found a tensor of rank 0; expected rows");
-    return *value.tensor();
-  }
+  if (value.tensor())
+    return with_rows(invocation, option, *value.tensor(), option_text(invocation.surface, option));
   if (const ScriptList* parts = value.sequence()) return joined_column(invocation, option, *parts);
   if (!value.string())
     invocation.misuse(option,
@@ -106,9 +112,7 @@ Column column_of(const Invocation& invocation, std::string_view option, const Sc
   const std::string path = invocation.allowed_path(option, *value.string());
   if (bytes_of_rows_file(path) >= bytes_left_in_files)
     if (const auto source = open_rows(path)) return Column(source);
-  const Tensor tensor = whole_tensor(invocation, option, path);
-  if (tensor.rank() == 0) invocation.refuse_value(option, "found a tensor of rank 0; expected rows");
-  return tensor;
+  return with_rows(invocation, option, whole_tensor(invocation, option, path), printable(path));
 }
 
 // The CSV file of `d.csv:price`, when it is one; `colon`: where its columns begin.

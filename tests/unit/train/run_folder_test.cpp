@@ -346,6 +346,13 @@ TEST_CASE("a folder that cannot be used is an error before anything runs") {
   CHECK(failure_of([&] {
           RunFolder run(options, {}, {}, {});
         }).starts_with("IOError: " + options.directory + ": cannot "));
+  for (const char* below : {"", "/run"}) {
+    RunFolderOptions through = options;
+    through.directory += below;
+    CHECK(failure_of([&] {
+            RunFolder run(through, {}, {}, {});
+          }).find("is a link to 'nowhere', and nothing is there") != std::string::npos);
+  }
   // A link in place of a file of the run is not followed.
   options.directory = folder.file("run");
   std::filesystem::create_directory(options.directory);
