@@ -83,7 +83,8 @@ struct Entry {
   bool finished = true;
 };
 
-// What the store has in its folder. Files of others do not count.
+// What the store has in its folder. Files of others do not count, nor do links and folders, which no store
+// makes, whatever their names.
 std::vector<Entry> entries_of(const Descriptor& folder) {
   std::vector<Entry> entries;
   const int copy = ::openat(folder.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -98,6 +99,7 @@ std::vector<Entry> entries_of(const Descriptor& folder) {
     struct stat status = {};
     if (!entry.finished && !is_unfinished_name(entry.name)) continue;
     if (::fstatat(folder.get(), each->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    if (!S_ISREG(status.st_mode)) continue;
     entry.bytes = static_cast<std::uint64_t>(status.st_size);
     entry.used = status.st_mtime;
     entries.push_back(std::move(entry));

@@ -57,6 +57,21 @@ TEST_CASE("objects are found again, by other stores too, and the folder is the u
   CHECK_FALSE(store.find(key_of(1)));
 }
 
+TEST_CASE("folders and links that are named as objects are none, and stay", "[jit]") {
+  TemporaryFolder folder;
+  const std::string path = folder.file("objects");
+  ObjectStore store(path);
+  store.keep(key_of(1), object_of(1));
+  const fs::path inner = file_of(store, key_of(2)), link = file_of(store, key_of(3));
+  fs::create_directory(inner);
+  fs::create_symlink("elsewhere", link);
+  CHECK(store.contents().entries == 1);
+  CHECK(store.contents().bytes == fs::file_size(file_of(store, key_of(1))));
+  CHECK(store.clear() == 1);
+  CHECK(fs::is_directory(inner));
+  CHECK(fs::is_symlink(link));
+}
+
 TEST_CASE("an object that is not whole counts as none, and is replaced", "[jit]") {
   TemporaryFolder folder;
   ObjectStore store(folder.file("objects"));
