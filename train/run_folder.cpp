@@ -193,10 +193,20 @@ RunFolder::RunFolder(const RunFolderOptions& options, RunDescription description
     if (!locked_before) remove_file(file("lock"));
     throw;
   }
+  struct stat info = {};
+  if (::stat(path_.c_str(), &info) != 0) run_folder_failure(path_, "cannot use as a run folder", errno);
+  device_ = info.st_dev;
+  inode_ = info.st_ino;
   if (!options.resume) start_metrics({});
 }
 
 RunFolder::~RunFolder() = default;
+
+bool RunFolder::is_gone() const {
+  struct stat info = {};
+  if (::stat(path_.c_str(), &info) != 0) return errno == ENOENT || errno == ENOTDIR;
+  return info.st_dev != device_ || info.st_ino != inode_;
+}
 
 std::vector<std::string> RunFolder::start_metrics(const MetricsLengths& kept) {
   std::vector<std::string> lost;
@@ -233,6 +243,8 @@ void RunFolder::write_page(std::string_view name, std::string_view text) {
 }
 
 void RunFolder::write_metrics(const StepReport& step, const EpochReport* epoch) {
+  // Open files take lines where no folder has them any more.
+  if (is_gone()) run_folder_failure(path_, "cannot write", "the run folder was removed while the job ran");
   const double samples_per_second = rounded(step.samples_per_second, 10);
   const double seconds = rounded(step.seconds, 1000);
   Json json = {{"step", step.step}, {"epoch", step.epoch}, {"loss", step.loss}, {"lr", step.learning_rate}};

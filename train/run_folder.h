@@ -85,6 +85,8 @@ class RunFolder {
   RunFolder& operator=(const RunFolder&) = delete;
 
   const std::string& path() const { return path_; }
+  // Whether the folder is no longer at its path: what is written from then on nobody would find.
+  bool is_gone() const;
   std::string file(std::string_view name) const { return path_ + "/" + std::string(name); }
 
   // Keeps so much of the metrics files. What is said of files that have less, a line each.
@@ -110,6 +112,7 @@ class RunFolder {
   void sync_metrics();
 
   std::string path_;
+  std::uint64_t device_ = 0, inode_ = 0;  // of the folder, as it was taken
   RunDescription description_;
   std::vector<std::string> metrics_, validation_metrics_;
   bool gradient_norms_;

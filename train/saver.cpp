@@ -139,7 +139,11 @@ void Saver::start(std::function<void()> task) {
 void Saver::collect() {
   const std::optional<Failure> failure = writer_.wait();
   const bool wrote = saving_.step >= 0 || writing_best_ != nullptr;
-  if (failure && wrote) {
+  // No later checkpoint would fare better: the job ends before more is computed for nothing.
+  const bool gone = failure && wrote && folder_.is_gone();
+  if (gone) {
+    best_ = nullptr;
+  } else if (failure && wrote) {
     const std::string what = saving_.step >= 0 ? fmt::format("the checkpoint of step {}", saving_.step)
                                                : std::string("the best weights");
     tell_(fmt::format("warning: {} could not be saved: {}; the job goes on", what, failure->what()));
@@ -151,6 +155,7 @@ void Saver::collect() {
   if (held_) room_ = std::exchange(held_, nullptr);
   writing_best_ = nullptr;
   saving_ = {};
+  if (gone) throw *failure;
 }
 
 }  // namespace relish

@@ -316,6 +316,31 @@ TEST_CASE("a request to save is obeyed once, and the job goes on") {
   CHECK(checkpoint_steps(job.file("")) == std::vector<std::int64_t>{5, 12});
 }
 
+TEST_CASE("a job whose folder is removed ends at the next thing that it writes") {
+  class Removes : public Notes {
+   public:
+    void on_step(const StepReport& report) override {
+      Notes::on_step(report);
+      // At once, as the saver may be writing there.
+      if (report.step == 5) std::filesystem::rename(folder, folder + "-moved");
+    }
+    std::string folder;
+  };
+  for (const bool by_metrics : {true, false}) {
+    LinearJob job;
+    LinearEvaluator evaluator;
+    Removes observer;
+    observer.folder = job.request.folder.directory;
+    job.options.epochs = 40;
+    (by_metrics ? job.options.checkpoint_every : job.options.log_every) = {1000, 0};
+    const std::string failure =
+        failure_of([&] { train(evaluator, job.program, job.data, job.options, &job.request, &observer); });
+    CHECK(failure.starts_with("IOError: "));
+    CHECK(observer.steps.back() <= (by_metrics ? 6 : 10));
+    CHECK_FALSE(std::filesystem::exists(observer.folder));
+  }
+}
+
 TEST_CASE("a job that goes on over shortened metrics says so, and its lines stay whole") {
   LinearJob job;
   LinearEvaluator evaluator;

@@ -280,6 +280,21 @@ TEST_CASE("a job whose report is lost or damaged goes on, and nobody else's fold
   }
 }
 
+TEST_CASE("a folder that is removed, or another in its place, is told by the next line") {
+  TemporaryFolder folder;
+  RunFolderOptions options;
+  options.directory = folder.file("run");
+  RunFolder run(options, {}, {}, {});
+  run.write_metrics({}, nullptr);
+  CHECK_FALSE(run.is_gone());
+  std::filesystem::rename(options.directory, folder.file("moved"));
+  for (const bool another : {false, true}) {
+    if (another) std::filesystem::create_directory(options.directory);
+    CHECK(failure_of([&] { run.write_metrics({}, nullptr); }) ==
+          "IOError: " + options.directory + ": cannot write: the run folder was removed while the job ran");
+  }
+}
+
 TEST_CASE("of the checkpoints the newest stay") {
   TemporaryFolder folder;
   RunFolderOptions options;
