@@ -68,6 +68,7 @@ Expr GraphControl::range_bound(const ast::Expr& expr) {
 
 // The items of a tuple may differ in type, so no loop of this language goes over them.
 std::string GraphControl::instead_of_loop(const ast::For& loop) {
+  if (range_of_list(*loop.iterable)) return "expected range(...)";
   std::size_t count = 0;
   std::vector<std::string> items;
   constexpr std::size_t most_told = 2;
