@@ -24,7 +24,7 @@ bool is_integer_function(Intrinsic which) {
 }
 
 // By its own form; its operands are looked at by themselves.
-bool is_computed(const Scalar& scalar) {
+bool both_tiers_have(const Scalar& scalar) {
   const bool real = is_float(scalar.dtype());
   if (scalar.as<IntLiteral>() || scalar.as<FloatLiteral>() || scalar.as<VarUse>()) return true;
   if (const auto* node = scalar.as<Binary>()) {
@@ -47,7 +47,7 @@ const Scalar* without_value(const Scalar& scalar) {
   while (!left.empty()) {
     const Scalar& each = *left.back();
     left.pop_back();
-    if (!is_computed(each)) return &each;
+    if (!both_tiers_have(each)) return &each;
     for_each_operand(each, [&](const Scalar& operand) { left.push_back(&operand); });
   }
   return nullptr;
