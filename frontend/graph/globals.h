@@ -24,6 +24,7 @@ class Globals {
   virtual std::optional<GlobalMeaning> find_global(const std::string& name, Span use) = 0;
   // Whether `name` is the module that is being read (`cls = name`, `name.f`).
   virtual bool is_module(const std::string& name) const = 0;
+  virtual const std::string& module_name() const = 0;  // empty for functions outside a class
   // Whether `name` is another module of the text or session.
   virtual bool is_other_module(const std::string& name) const = 0;
   // The name under which a function of a loaded module is linked into this one; nothing when `module` is none

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "frontend/graph/computable_scalars.h"
 #include "frontend/names/binding_names.h"
 #include "frontend/names/suggestions.h"
 #include "frontend/names/symbol_order.h"
@@ -203,6 +204,7 @@ FunctionPtr GraphBuilder::build(CommentsPtr comments, const FunctionOptions& opt
     context_.attempt_typed([&] { check_symbol_order(function_); });
   }
   if (!context_.unresolved && options.check_well_formed) check_purity();
+  if (!context_.unresolved && !outer_) check_scalars(context_, function_);
   bool failed = context_.unresolved;
   context_.unresolved |= unresolved;
   if (failed) return nullptr;

@@ -28,6 +28,7 @@ class GraphControl : public GraphBindings {
   std::optional<Expr> value_before(const std::string& name, Span at);
 
   // graph_loops.cpp
+  std::string instead_of_loop(const ast::For& loop);
   void read_for(const ast::Statement& statement, const ast::For& loop);
   void read_while(const ast::Statement& statement, const ast::While& loop);
 

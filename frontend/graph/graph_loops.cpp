@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "frontend/graph/graph_control.h"
+#include "frontend/graph/graph_hints.h"
 #include "frontend/names/binding_names.h"
 #include "frontend/names/suggestions.h"
 #include "ir/printer/printer.h"
@@ -65,6 +66,35 @@ Expr GraphControl::range_bound(const ast::Expr& expr) {
   return value;
 }
 
+// The items of a tuple may differ in type, so no loop of this language goes over them.
+std::string GraphControl::instead_of_loop(const ast::For& loop) {
+  if (range_of_list(*loop.iterable)) return "expected range(...)";
+  std::size_t count = 0;
+  std::vector<std::string> items;
+  constexpr std::size_t most_told = 2;
+  if (const std::string* name = ast::name_of(*loop.iterable)) {
+    const Entry* entry = look_up(*name);
+    const auto* bound = entry ? std::get_if<Bound>(&entry->meaning) : nullptr;
+    const auto* tuple = bound ? bound->var.type().tuple() : nullptr;
+    count = tuple ? tuple->fields.size() : 0;
+    for (std::size_t i = 0; i < std::min(count, most_told); ++i)
+      items.push_back(fmt::format("{}[{}]", printable(*name), i));
+  } else {
+    const auto* tuple = loop.iterable->as<ast::TupleValue>();
+    const auto* list = loop.iterable->as<ast::ListValue>();
+    const std::vector<ast::ExprPtr>* written = tuple ? &tuple->items : list ? &list->items : nullptr;
+    count = written ? written->size() : 0;
+    for (std::size_t i = 0; i < std::min(count, most_told); ++i)
+      items.push_back(operand_text(*(*written)[i], fmt::format("item {}", i)));
+  }
+  if (items.empty()) return "expected range(...)";
+  const std::string* target = ast::name_of(*loop.target);
+  std::string text = "write its body once for each item: ";
+  for (std::size_t i = 0; i < items.size(); ++i)
+    text += fmt::format("{}with {} for {}", i ? ", then " : "", items[i], target ? printable(*target) : "it");
+  return text + (count > most_told ? ", …" : "");
+}
+
 void GraphControl::read_for(const ast::Statement& statement, const ast::For& loop) {
   if (in_dataflow_) refuse_in_dataflow(statement.span, "loop.dataflow", "a loop");
   auto* call = loop.iterable->as<ast::Call>();
@@ -87,8 +117,8 @@ void GraphControl::read_for(const ast::Statement& statement, const ast::For& loo
     else if (auto range = range_of_list(*loop.iterable))
       notes = {write_here(loop.iterable->span, *range)};
     fail(ErrorClass::Type, loop.iterable->span, "loop.range",
-         fmt::format("found a loop over {} in an R.function; expected range(...)",
-                     ast::describe(*loop.iterable)),
+         fmt::format("found a loop over {} in an R.function; {}", ast::describe(*loop.iterable),
+                     instead_of_loop(loop)),
          std::move(notes));
   }
   const std::string* index = ast::name_of(*loop.target);

@@ -165,6 +165,16 @@ std::optional<std::string> GraphNames::module_member(const ast::Expr& callee) {
         fmt::format("found '{}' of a module that stands below; a function calls those of modules above it",
                     ast::dotted_name(callee)));
   }
+  if (*base == "cls") {
+    // TVM binds it by the first line of a function; what Python has as a parameter is none here.
+    const std::string& module = globals_.module_name();
+    const std::string member = printable(attribute->name);
+    type_error(attribute->object->span, "name.unknown",
+               fmt::format("found the name 'cls', which is not bound here; write {}",
+                           module.empty()
+                               ? member
+                               : fmt::format("cls = {0} above it, or {0}.{1}", printable(module), member)));
+  }
   return std::nullopt;
 }
 

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <unordered_map>
 #include <utility>
 
@@ -262,6 +264,19 @@ ast::ExprPtr ExprConverter::primary(Parser::PrimaryContext* tree) {
   return result;
 }
 
+namespace {
+
+// By name; a script that gives these names to something else is told when it calls it.
+bool takes_generator(const ast::Expr& callee) {
+  static constexpr std::array<std::string_view, 10> taking = {"sum",    "any",  "all",   "min", "max",
+                                                              "sorted", "list", "tuple", "set", "dict"};
+  if (const auto* attribute = callee.as<ast::Attribute>()) return attribute->name == "join";
+  const std::string* name = ast::name_of(callee);
+  return name && std::find(taking.begin(), taking.end(), *name) != taking.end();
+}
+
+}  // namespace
+
 ast::ExprPtr ExprConverter::trailer(Parser::TrailerContext* tree, ast::ExprPtr object) {
   Span span = cover(object->span, line_.span_of(tree));
   std::size_t opening = tree->start->getType();
@@ -274,7 +289,12 @@ ast::ExprPtr ExprConverter::trailer(Parser::TrailerContext* tree, ast::ExprPtr o
     std::vector<ast::Argument> written;
     auto* callee = object->as<ast::Attribute>();
     bool outer = std::exchange(in_uint64_, callee && callee->name == "uint64");
-    if (tree->children.size() == 3) written = arguments(child<Parser::ArgumentsContext>(tree, 1));
+    if (tree->children.size() == 3) {
+      auto* given = child<Parser::ArgumentsContext>(tree, 1);
+      written =
+          takes_generator(*object) ? generator(given, line_.span_of(tree)) : std::vector<ast::Argument>();
+      if (written.empty()) written = arguments(given);
+    }
     in_uint64_ = outer;
     return make_expr(span, ast::Call{std::move(object), std::move(written)});
   }
@@ -285,6 +305,21 @@ ast::ExprPtr ExprConverter::trailer(Parser::TrailerContext* tree, ast::ExprPtr o
   for (std::size_t i = 0; i < count; i += 2)
     result.items.push_back(subscript(child<Parser::SubscriptContext>(written, i)));
   return make_expr(span, std::move(result));
+}
+
+// sum(x * x for x in xs): what takes all items of its only argument before it returns gives the same for a
+// comprehension. Its place begins with the bracket of the call, as in Python, which tells it from a list.
+std::vector<ast::Argument> ExprConverter::generator(Parser::ArgumentsContext* tree, Span brackets) {
+  std::vector<ast::Argument> result;
+  if (tree->children.size() != 1) return result;
+  auto* only = child<Parser::ArgumentContext>(tree, 0);
+  if (only->children.size() != 2 || is_token(only->children[0]) || is_token(only->children[1])) return result;
+  ast::Argument argument;
+  ast::ExprPtr item = expression(child<Parser::ExpressionContext>(only, 0));
+  argument.value =
+      comprehension(brackets, nullptr, std::move(item), child<Parser::ComprehensionContext>(only, 1));
+  result.push_back(std::move(argument));
+  return result;
 }
 
 std::vector<ast::Argument> ExprConverter::arguments(Parser::ArgumentsContext* tree) {

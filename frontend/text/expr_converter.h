@@ -31,6 +31,7 @@ class ExprConverter {
   ast::ExprPtr expression(Parser::ExpressionContext* tree);
   ast::ExprPtr expression_list(Parser::ExpressionListContext* tree);
   ast::ExprPtr primary(Parser::PrimaryContext* tree);
+  std::vector<ast::Argument> generator(Parser::ArgumentsContext* tree, Span brackets);
   std::vector<ast::Argument> arguments(Parser::ArgumentsContext* tree);
   ast::ExprPtr targets(Parser::TargetsContext* tree);
   ast::ExprPtr target(Parser::TargetContext* tree);

@@ -78,7 +78,14 @@ llvm::Value* SizeEmitter::computed(const Scalar& scalar) {
                         [&](const Reinterpret&) { return unknown(); },
                         [&](const Let&) { return unknown(); },
                         [&](const Load&) { return unknown(); },
-                        [&](const IntrinsicCall&) { return unknown(); },
+                        [&](const IntrinsicCall& n) -> llvm::Value* {
+                          if (is_float(scalar.dtype()) || n.args.size() != 1) return unknown();
+                          // As evaluate_int: rounding leaves integers as they are.
+                          llvm::Value* a = dim(n.args[0]);
+                          if (n.intrinsic != Intrinsic::Abs || is_unsigned_int(scalar.dtype())) return a;
+                          return builder.CreateSelect(builder.CreateICmpSLT(a, code_.int64(0)),
+                                                      wrapped(builder.CreateNeg(a), scalar.dtype()), a);
+                        },
                         [&](const TextLiteral&) { return unknown(); },
                         [&](const DataOf&) { return unknown(); },
                         [&](const ForeignCall&) { return unknown(); },

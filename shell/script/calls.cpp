@@ -1,6 +1,7 @@
 // Calls in scripts: functions of modules and of the script, operators, built-ins, commands, methods.
 #include <algorithm>
 
+#include "frontend/module/script_checks.h"
 #include "frontend/names/foreign_texts.h"
 #include "ir/operators/giving.h"
 #include "shell/foreign_members.h"
@@ -157,12 +158,31 @@ std::vector<NamedValue> ScriptCalls::names_of(const ast::Call& call) {
   return arguments_of(call);
 }
 
+namespace {
+
+// The generator that a call has as its only argument (ExprConverter::generator).
+const ast::Comprehension* generator_of(const ast::Call& call) {
+  if (call.arguments.size() != 1) return nullptr;
+  const auto* comprehension = call.arguments[0].value->as<ast::Comprehension>();
+  return comprehension && written_at(call.arguments[0].value->span).starts_with('(') ? comprehension
+                                                                                     : nullptr;
+}
+
+// A function that a script calls sum might go through it twice, which a generator does not give.
+[[noreturn]] void refuse_generator(const ast::Call& call) {
+  fail(ErrorClass::Type, call.arguments[0].value->span, "script.unsupported",
+       refusal_of(ast::Unsupported{"a generator"}));
+}
+
+}  // namespace
+
 ScriptValue ScriptCalls::value_of_call(const ast::Call& call, Span span) {
   const bool of_state = call.callee.get() == state_of_.first;
   if (const auto* name = of_state ? nullptr : call.callee->as<ast::Name>()) {
     if (const ScriptValue* value = variable(*name)) {
       const ScriptValue kept = *value;
       check_callable(kept, *call.callee);
+      if (generator_of(call)) refuse_generator(call);
       return this->call(kept, kept.as<FunctionReference>() ? arguments_to_give(call) : arguments_of(call),
                         span);
     }
@@ -244,6 +264,9 @@ ScriptValue ScriptCalls::call_by_name(const ast::Name& callee, const ast::Call& 
     return environment_.take(*given);
   }
   if (const Builtin* builtin = find_builtin(name)) {
+    const bool all = name == "all";
+    if (const auto* generator = all || name == "any" ? generator_of(call) : nullptr)
+      return truth_in_generator(*generator, all);
     CallArguments arguments(builtin->name, arguments_of(call), span);
     return builtin->call(script(), arguments);
   }
@@ -301,6 +324,7 @@ ScriptValue ScriptCalls::call_method(const ast::Attribute& method, const ast::Ca
   }
   ScriptValue object = place ? value_at(*place) : value_of(*method.object);
   if (object.as<ShapeValue>()) object = shape_as_tuple(object);
+  if (!object.string() && generator_of(call)) refuse_generator(call);
   if (const auto* module = object.as<ModulePtr>(); module && (*module)->find(method.name)) {
     return call_function({*module, method.name}, arguments_to_give(call), span);
   } else if (const ScriptValue* own = module ? library_function(*module, method.name) : nullptr) {

@@ -282,21 +282,20 @@ ScriptValue ScriptFunctions::call_script(const ScriptFunctionPtr& function, std:
 }
 
 ScriptValue ScriptFunctions::value_of_comprehension(const ast::Comprehension& comprehension, Span span) {
-  const auto slot = [&](const ast::NamePlace& place) -> NameSlot* {
-    return place.kind == ast::NamePlace::Kind::Local ? &frame_->slots[place.index] : nullptr;
-  };
   std::vector<ScriptValue> items, keys;
-  // Each one has names of its own; a lambda inside keeps them.
-  for (const ast::NamePlace& place : comprehension.scope->places)
-    if (!slot(place)) frame_->cells[place.index] = std::make_shared<NameSlot>();
-  fill_comprehension(comprehension, 0, items, keys, span);
-  for (const ast::NamePlace& place : comprehension.scope->places) {
-    if (NameSlot* own = slot(place)) {
-      *own = {};
-    } else {
-      frame_->cells[place.index] = std::make_shared<NameSlot>();
+  run_comprehension(comprehension, [&] {
+    check_item_count(static_cast<std::int64_t>(items.size()) + 1, span);
+    if (items.size() == items.capacity() && items.size() >= 4096) {
+      // Room is asked for before it is taken; the list that is made counts it for good.
+      HeldMemory(2 * items.size() * sizeof(ScriptValue), "a list", span);
     }
-  }
+    if (comprehension.key) {
+      keys.push_back(value_of(*comprehension.key));
+      check_key(keys.back(), comprehension.key->span);
+    }
+    items.push_back(value_of(*comprehension.value));
+    return true;
+  });
   if (!comprehension.key) return ScriptValue::list(std::move(items));
   DictItems entries;
   DictIndex index(span);
@@ -311,33 +310,47 @@ ScriptValue ScriptFunctions::value_of_comprehension(const ast::Comprehension& co
   return ScriptValue::dict(std::move(entries));
 }
 
-void ScriptFunctions::fill_comprehension(const ast::Comprehension& comprehension, std::size_t clause,
-                                         std::vector<ScriptValue>& items, std::vector<ScriptValue>& keys,
-                                         Span span) {
-  if (clause == comprehension.clauses.size()) {
-    check_item_count(static_cast<std::int64_t>(items.size()) + 1, span);
-    if (items.size() == items.capacity() && items.size() >= 4096) {
-      // Room is asked for before it is taken; the list that is made counts it for good.
-      HeldMemory(2 * items.size() * sizeof(ScriptValue), "a list", span);
+bool ScriptFunctions::truth_in_generator(const ast::Comprehension& generator, bool all) {
+  bool result = all;
+  run_comprehension(generator, [&] {
+    result = truth(value_of(*generator.value), generator.value->span, all ? "all" : "any");
+    return result == all;
+  });
+  return result;
+}
+
+// `each` reads the value where the names of the clauses have the next items; false ends it.
+void ScriptFunctions::run_comprehension(const ast::Comprehension& comprehension,
+                                        const std::function<bool()>& each) {
+  const auto slot = [&](const ast::NamePlace& place) -> NameSlot* {
+    return place.kind == ast::NamePlace::Kind::Local ? &frame_->slots[place.index] : nullptr;
+  };
+  // Each one has names of its own; a lambda inside keeps them.
+  for (const ast::NamePlace& place : comprehension.scope->places)
+    if (!slot(place)) frame_->cells[place.index] = std::make_shared<NameSlot>();
+  run_clauses(comprehension, 0, each);
+  for (const ast::NamePlace& place : comprehension.scope->places) {
+    if (NameSlot* own = slot(place)) {
+      *own = {};
+    } else {
+      frame_->cells[place.index] = std::make_shared<NameSlot>();
     }
-    if (comprehension.key) {
-      keys.push_back(value_of(*comprehension.key));
-      check_key(keys.back(), comprehension.key->span);
-    }
-    items.push_back(value_of(*comprehension.value));
-    return;
   }
+}
+
+bool ScriptFunctions::run_clauses(const ast::Comprehension& comprehension, std::size_t clause,
+                                  const std::function<bool()>& each) {
+  if (clause == comprehension.clauses.size()) return each();
   const ast::ComprehensionClause& here = comprehension.clauses[clause];
-  if (!here.target) {
-    if (condition(*here.value, "if")) fill_comprehension(comprehension, clause + 1, items, keys, span);
-    return;
-  }
+  if (!here.target) return !condition(*here.value, "if") || run_clauses(comprehension, clause + 1, each);
   const ScriptValue iterable = value_of(*here.value);
+  bool goes_on = true;
   for_each_item(iterable, here.value->span, [&](const ScriptValue& item) {
     bind(*here.target, item);
-    fill_comprehension(comprehension, clause + 1, items, keys, span);
-    return true;
+    goes_on = run_clauses(comprehension, clause + 1, each);
+    return goes_on;
   });
+  return goes_on;
 }
 
 }  // namespace relish

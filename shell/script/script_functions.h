@@ -2,6 +2,7 @@
 // their own too.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ class ScriptFunctions : public ScriptChanges {
 
   ScriptValue value_of_lambda(const ast::Lambda& lambda, Span span) override;
   ScriptValue value_of_comprehension(const ast::Comprehension& comprehension, Span span) override;
+  // all and any of a generator compute no item behind the one that decides.
+  bool truth_in_generator(const ast::Comprehension& generator, bool all);
   void define(const ast::FunctionDefinition& definition, Span span, Span whole);
 
   // The frame of the statements of a text, for as long as they run.
@@ -41,8 +44,9 @@ class ScriptFunctions : public ScriptChanges {
   ScriptFunction made_function(const std::vector<ast::Parameter>& parameters, const ast::Scope& scope);
   void take_arguments(const ScriptFunction& function, Frame& frame, std::vector<NamedValue> arguments,
                       Span span);
-  void fill_comprehension(const ast::Comprehension& comprehension, std::size_t clause,
-                          std::vector<ScriptValue>& items, std::vector<ScriptValue>& keys, Span span);
+  void run_comprehension(const ast::Comprehension& comprehension, const std::function<bool()>& each);
+  bool run_clauses(const ast::Comprehension& comprehension, std::size_t clause,
+                   const std::function<bool()>& each);
 };
 
 }  // namespace relish

@@ -5,6 +5,7 @@
 
 #include "shell/commands/help/operator_page.h"
 #include "shell/commands/help/small_pages.h"
+#include "shell/commands/manual_topics.h"
 #include "shell/commands/subject.h"
 #include "shell/commands/word_pages.h"
 #include "shell/program/told_table.h"
@@ -150,6 +151,10 @@ std::string page_of(Invocation& invocation) {
     return fmt::format("{} is no module here; {}", printable(name), instead);
   if (const std::string advice = python_name_advice(name); !advice.empty())
     return fmt::format("{} is no built-in here{}", printable(name), advice);
+  if (auto topic = manual_topic(name)) {
+    const std::string found = search(name);
+    return *topic + (found.empty() ? "" : "\nand here" + found);
+  }
   if (const std::string found = search(name); !found.empty())
     return fmt::format("nothing is called '{}'; of it speak{}", printable(name), found);
   std::vector<std::string> names = op_names();

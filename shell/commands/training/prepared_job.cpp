@@ -3,6 +3,7 @@
 #include "shell/commands/training/prepared_job.h"
 
 #include <algorithm>
+#include <map>
 
 #include "ir/calls/own_keys.h"
 #include "runtime/format.h"
@@ -13,6 +14,7 @@
 #include "shell/commands/training/trainer_options.h"
 #include "shell/commands/training/training.h"
 #include "shell/commands/transform/loss_option.h"
+#include "transform/bind_symbols.h"
 #include "transform/epoch_writer.h"
 #include "transform/model_forms.h"
 #include "transform/parameter_marks.h"
@@ -123,6 +125,49 @@ bool prepares_in_parts(const Module& module, const TrainingProgram& program, con
   });
 }
 
+bool has_open_shape(const Function& model, const std::vector<std::string>& names,
+                    const TensorsByName& values) {
+  return std::any_of(model.params.begin(), model.params.end(), [&](const Var& param) {
+    const TensorType* type = param.type().tensor();
+    const bool drawn =
+        std::find(names.begin(), names.end(), param.name()) != names.end() && !values.contains(param.name());
+    return drawn && type && type->shape &&
+           std::any_of(type->shape->begin(), type->shape->end(),
+                       [](const Scalar& dim) { return !dim.as_int().has_value(); });
+  });
+}
+
+// Sizes of parameters to draw that the data tell: behind the rows, a dimension of a column is the same in
+// every batch. What goes through `prepare` has other sizes.
+std::map<std::string, std::int64_t> sizes_in_data(const Function& model,
+                                                  const std::vector<std::string>& names,
+                                                  const TensorsByName& values, const Function& step,
+                                                  const DataParameters& parameters, const DataSet& data) {
+  std::map<std::string, std::int64_t> known, result;
+  std::vector<std::string> taking = parameters.inputs;
+  taking.insert(taking.end(), parameters.targets.begin(), parameters.targets.end());
+  const auto columns = data.columns();
+  for (std::size_t i = 0; i < std::min(taking.size(), columns.size()); ++i) {
+    const auto param = std::find_if(step.params.begin(), step.params.end(),
+                                    [&](const Var& each) { return each.name() == taking[i]; });
+    const TensorType* type = param == step.params.end() ? nullptr : param->type().tensor();
+    const auto& shape = columns[i].shape();
+    if (!type || !type->shape || type->shape->size() != shape.size()) continue;
+    for (std::size_t d = 1; d < shape.size(); ++d)
+      if (const auto symbol = (*type->shape)[d].as_var()) known.emplace(symbol->name(), shape[d]);
+  }
+  for (const Var& param : model.params) {
+    const bool drawn =
+        std::find(names.begin(), names.end(), param.name()) != names.end() && !values.contains(param.name());
+    const TensorType* type = drawn ? param.type().tensor() : nullptr;
+    if (!type || !type->shape) continue;
+    for (const Scalar& dim : *type->shape)
+      for (const auto& [name, size] : known)
+        if (const auto symbol = dim.as_var(); symbol && symbol->name() == name) result.emplace(name, size);
+  }
+  return result;
+}
+
 }  // namespace
 
 PreparedJob prepare_job(const Invocation& invocation, const std::string& function) {
@@ -170,6 +215,20 @@ PreparedJob prepare_job(const Invocation& invocation, const std::string& functio
     wanted.function_options["frozen"] = fmt::format("{}", fmt::join(changed.frozen, ", "));
   if (setup.average) wanted.function_options["average"] = format_double(*setup.average);
   if (setup.gradient_norm) wanted.function_options["grad_norm"] = "True";
+  if (!invocation.given("prepare") && has_open_shape(model, names, wanted.parameters)) {
+    TrainingProgram asked = program;
+    asked.module = std::make_shared<const Module>(made);
+    asked.step = setup.prefix + program.step;
+    const DataParameters taking = parameters_with_data(asked, wanted.parameters);
+    const auto sizes =
+        sizes_in_data(model, names, wanted.parameters, *function_to_call(asked.module, asked.step), taking,
+                      data_set(invocation, "data", columns, taking));
+    if (!sizes.empty()) {
+      Invocation bound = invocation;
+      bound.module = std::make_shared<const Module>(bind_symbols(*invocation.module, function, sizes));
+      return prepare_job(bound, function);
+    }
+  }
   made = with_start_values(made, holder_of_parameters(source, model, setup), init_option(invocation), names,
                            wanted.parameters, setup.prefix, program);
   program.prepare = prepare_option(invocation, made, columns.columns.size());

@@ -181,8 +181,7 @@ constexpr FaultyText relax_faults[] = {
      "3:9 TypeError found a recursive use of 'f', whose result type is inferred; expected -> and its "
      "type\n  note 2:5 it is defined here\n"},
     {"Module = x\nreturn cls.f(x)",
-     "4:10 TypeError found a call of 'cls.f', which an R.function cannot call; expected an operator of R "
-     "or a function of the module\n"},
+     "4:10 TypeError found the name 'cls', which is not bound here; write cls = Module above it, or Module.f\n"},
     {"return Module", "3:10 TypeError found the module 'Module' as a value; expected one of its functions\n"},
     {"a: 3 = x\nreturn a",
      "3:6 TypeError found the number 3; expected a type such as R.Tensor((2, 3), \"float32\")\n"},
