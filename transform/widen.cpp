@@ -6,9 +6,11 @@
 
 #include "ir/nodes/builder.h"
 #include "ir/operators/op.h"
+#include "ir/operators/user_gradient.h"
 #include "support/failure.h"
 #include "transform/inline_calls.h"
 #include "transform/rebuild.h"
+#include "transform/widen_prim_func.h"
 
 namespace relish {
 namespace {
@@ -40,6 +42,9 @@ Tensor widen(const Tensor& tensor) {
 
 class Widening {
  public:
+  // What the function calls is of `from`; its widened form goes into `into`.
+  Widening(const Module& from, Module& into) : from_(from), into_(into) {}
+
   Function run(const Function& source) {
     Function result = source;
     result.params.clear();
@@ -109,12 +114,41 @@ class Widening {
       }
       return op_call(*call->op, widen_values(call->args, vars), std::move(attributes), expr.span());
     }
+    if (const auto* call = expr.as<CallTir>()) return widen_call(*call, vars, expr.span());
     const bool plain = expr.as<ShapeLiteral>() || expr.as<ScalarValueExpr>() || expr.as<StringLiteral>() ||
                        expr.as<DTypeLiteral>();
     if (!plain) throw NotWidened{};
     return expr;
   }
 
+  // A gradient that the user wrote belongs to the prim_func as it is.
+  Expr widen_call(const CallTir& call, const VarMap& vars, Span span) {
+    const auto* callee = call.callee.as<GlobalRef>();
+    const PrimFuncPtr prim = callee ? from_.prim_func(callee->name) : nullptr;
+    if (!prim || !call.gradient_name.empty() || user_gradient(from_, prim->name)) throw NotWidened{};
+    if (!into_.find(prim->name)) {
+      std::optional<PrimFunc> wide = widened(*prim);
+      if (!wide) throw NotWidened{};
+      into_.set(std::make_shared<const PrimFunc>(*std::move(wide)));
+    }
+    CallTir made = call;
+    made.callee = global_ref(GlobalFunction(into_.prim_func(prim->name)), call.callee.span());
+    for (Expr& arg : made.args) {
+      const auto* number = arg.as<ScalarValueExpr>();
+      if (!number || !is_narrow(number->value.dtype())) {
+        arg = widen_value(arg, vars);
+        continue;
+      }
+      const auto* literal = number->value.as<FloatLiteral>();
+      if (!literal) throw NotWidened{};
+      arg = scalar_value(float_literal(DType::Float64, literal->value, arg.span()), arg.span());
+    }
+    for (Type& type : made.out_types) type = widen(type);
+    return call_tir(std::move(made), span);
+  }
+
+  const Module& from_;
+  Module& into_;
   FunctionBuilder builder_;
 };
 
@@ -128,7 +162,7 @@ std::optional<Module> widened(const Module& module, std::string_view function) {
     // Calls that stay are recursions, or have a gradient that the user wrote and that belongs to them as they
     // are.
     const FunctionPtr whole = with_calls_inlined(module, source->name);
-    result.set(std::make_shared<const Function>(Widening().run(*whole)));
+    result.set(std::make_shared<const Function>(Widening(module, result).run(*whole)));
     return result;
   } catch (const NotWidened&) {
     return std::nullopt;

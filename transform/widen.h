@@ -1,6 +1,6 @@
 // The same computation in float64: floating parameters, constants, dtype attributes and casts of a function
-// become float64, and calls of other functions are inlined. For checks that need more digits than a model
-// has.
+// and of the prim_funcs that it calls become float64, and calls of other functions are inlined. For checks
+// that need more digits than a model has.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@
 
 namespace relish {
 
-// A module with the function of that name alone, widened; nothing when its meaning hangs on what cannot be
-// widened: prim_funcs, native calls, ifs, loops, nested functions, written gradients, or a rule that refuses
+// A module with the function of that name and its prim_funcs alone, widened; nothing when its meaning hangs on
+// what cannot be widened: prim_funcs that see bits or call others, native calls, ifs, loops, nested functions, written gradients, or a rule that refuses
 // float64.
 std::optional<Module> widened(const Module& module, std::string_view function);
 

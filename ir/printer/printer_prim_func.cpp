@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ir/printer/older_locals.h"
 #include "ir/printer/printer_stmt.h"
 #include "ir/printer/reserved_names.h"
 #include "ir/rewriting/rewrite.h"
@@ -149,6 +150,12 @@ class PrimFuncWriter {
 
 }  // namespace
 
-void write_prim_func(Writer& w, const PrimFunc& function) { PrimFuncWriter(w, function).write(); }
+void write_prim_func(Writer& w, const PrimFunc& function) {
+  if (!w.text.dialect(Dialect::D026)) {
+    if (const std::optional<PrimFunc> older = with_buffers_for_locals(function))
+      return PrimFuncWriter(w, *older).write();
+  }
+  PrimFuncWriter(w, function).write();
+}
 
 }  // namespace relish::printing

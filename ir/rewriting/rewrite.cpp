@@ -7,6 +7,7 @@
 #include "ir/operators/op.h"
 #include "ir/rewriting/expr_mapper.h"
 #include "ir/rewriting/regions.h"
+#include "ir/scalars/symbols.h"
 #include "support/interrupt.h"
 
 namespace relish {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/calls/foreign_calls.h"
 #include "ir/calls/prim_arguments.h"
 #include "jit/engine/code_cache.h"
 #include "jit/engine/teams.h"
@@ -28,6 +29,7 @@ Footprint footprint_of(const ModulePtr& given, std::string_view name, const std:
   CodeCache plans({}, nullptr, Purpose::Plan);
   Footprint found;
   if (const auto* prim = std::get_if<PrimFuncPtr>(function)) {
+    require_runnable(**prim);
     const PrimArguments bound = bind_prim_func(**prim, args);
     return footprint_of_prim_func(*plans.compiled(module, name)->plan->kernel, bound.all, threads);
   }
