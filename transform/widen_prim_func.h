@@ -7,8 +7,8 @@
 
 namespace relish {
 
-// The function with all its floating buffers, locals, literals and casts in float64; nothing where its meaning
-// hangs on the bits of a dtype or on what is computed elsewhere.
+// The function with all its floating buffers, locals, literals and casts in float64; nothing where its
+// meaning hangs on the bits of a dtype or on what is computed elsewhere.
 std::optional<PrimFunc> widened(const PrimFunc& function);
 
 }  // namespace relish

@@ -18,7 +18,8 @@ std::string what_of(const PrimFunc& function, const PrimParam& param) {
 }
 
 // The one unknown of an integer expression, from the expression's value: of n + 1, n * 2 and the like. Where
-// no size gives the value, the nearest lower one is taken or 0: the check of the shapes says what is expected.
+// no size gives the value, the nearest lower one is taken or 0: the check of the shapes says what is
+// expected.
 class Inversion {
  public:
   explicit Inversion(SymbolValues& symbols) : symbols_(symbols) {}

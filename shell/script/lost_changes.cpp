@@ -10,8 +10,6 @@
 namespace relish {
 namespace {
 
-using Bound = ast::UnreadChange::Bound;
-
 // Longer texts are not repeated in a message.
 constexpr std::size_t most_written = 60;
 
@@ -186,14 +184,15 @@ std::string source_place(const ast::Expr& source) {
 bool is_held_elsewhere(const ScriptValue& held, const std::vector<std::vector<SubscriptItem>>& steps,
                        const ast::UnreadChange& unread) {
   if (!changes_in_python(held) && !held.sequence()) return false;  // a text is not copied for it
-  const bool fresh = unread.bound == Bound::Fresh;
-  const bool view = unread.bound == Bound::Item || unread.bound == Bound::Part ||
-                    unread.bound == Bound::Place || unread.bound == Bound::Slice;
+  const bool fresh = unread.bound == ast::UnreadChange::Bound::Fresh;
+  const bool view =
+      unread.bound == ast::UnreadChange::Bound::Item || unread.bound == ast::UnreadChange::Bound::Part ||
+      unread.bound == ast::UnreadChange::Bound::Place || unread.bound == ast::UnreadChange::Bound::Slice;
   bool shared = held.tensor() && !fresh && !held.tensor()->unique();
   ScriptValue at = held;
   for (std::size_t i = 0;; ++i) {
     // A list that was made for this name, of items that others hold.
-    const bool own = i == 0 && (fresh || (unread.bound == Bound::Slice && !held.tensor()));
+    const bool own = i == 0 && (fresh || (unread.bound == ast::UnreadChange::Bound::Slice && !held.tensor()));
     if (!own) shared = shared || is_shared(at);
     if (i == steps.size()) break;
     // What cannot be changed there is refused for that reason.
@@ -208,9 +207,9 @@ bool is_held_elsewhere(const ScriptValue& held, const std::vector<std::vector<Su
 std::string words_of(const LostChange& lost) {
   const std::string name = printable(lost.name);
   std::string advice;
-  if (lost.unread.bound == Bound::Item) {
+  if (lost.unread.bound == ast::UnreadChange::Bound::Item) {
     advice = advice_for_item(lost);
-  } else if (lost.unread.bound == Bound::Given) {
+  } else if (lost.unread.bound == ast::UnreadChange::Bound::Given) {
     advice = "return the new value";
   } else {
     const std::string place = lost.unread.source ? source_place(*lost.unread.source) : "";
