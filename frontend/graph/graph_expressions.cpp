@@ -1,6 +1,7 @@
 // Values of Relax functions: names, tuples, operators on tensors and on scalars, calls of functions.
 #include <fmt/format.h>
 
+#include "frontend/graph/compared_texts.h"
 #include "frontend/graph/graph_hints.h"
 #include "frontend/graph/graph_values.h"
 #include "ir/printer/printer.h"
@@ -349,22 +350,6 @@ Expr GraphValues::concatenation(const Expr& left, const Expr& right, Span span) 
   return tuple(std::move(fields), span);
 }
 
-// Texts are no values of programs: two that are known here are compared here.
-Expr GraphValues::compared_texts(ast::Operator op, Span op_span, const Expr& left, const Expr& right,
-                                 Span span) {
-  const auto is_text = [](const Expr& value) { return value.defined() && value.type().as<StringType>(); };
-  if (op != ast::Operator::Eq && op != ast::Operator::Ne) return {};
-  if (!is_text(left) && !is_text(right)) return {};
-  const auto* a = left.defined() ? left.as<StringLiteral>() : nullptr;
-  const auto* b = right.defined() ? right.as<StringLiteral>() : nullptr;
-  if (a && b) return scalar_value(bool_literal((a->value == b->value) == (op == ast::Operator::Eq)), span);
-  type_error(
-      op_span, "operator.text",
-      fmt::format("found '{}' of a text that is not known here; expected two texts that the function or a "
-                  "constant of the script writes out, or a bool parameter",
-                  ast::text_of(op)));
-}
-
 Expr GraphValues::combine(ast::Operator op, Span op_span, Operand left_operand, Operand right_operand,
                           Span span) {
   take_numbers(left_operand, right_operand);
@@ -372,7 +357,8 @@ Expr GraphValues::combine(ast::Operator op, Span op_span, Operand left_operand, 
   auto& [left_written, left] = left_operand;
   auto& [right_written, right] = right_operand;
   const bool left_number = !left.defined(), right_number = !right.defined();
-  if (const Expr decided = compared_texts(op, op_span, left, right, span); decided.defined()) return decided;
+  if (const auto decided = compared_texts(op, op_span, left, right))
+    return scalar_value(bool_literal(*decided), span);
   // Two scalars: numbers, symbolic dimensions, scalar parameters.
   std::optional<Scalar> a, b;
   if (left_number)

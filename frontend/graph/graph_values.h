@@ -45,7 +45,6 @@ class GraphValues : public GraphLiterals, public ShapeScope {
   Expr chain(const ast::Expr& expr, const ast::Expr& first, const std::vector<ast::Link>& links);
   Expr concatenation(const Expr& left, const Expr& right, Span span);
   Expr combined_with_hole(std::string_view name, const Operand& left, const Operand& right, Span span);
-  Expr compared_texts(ast::Operator op, Span op_span, const Expr& left, const Expr& right, Span span);
   Expr combine(ast::Operator op, Span op_span, Operand left, Operand right, Span span);
   Expr prefix(const ast::Expr& expr, const ast::Prefix& prefix);
   Expr subscript(const ast::Expr& expr, const ast::Subscript& subscript);

@@ -168,6 +168,19 @@ std::map<std::string, std::int64_t> sizes_in_data(const Function& model,
   return result;
 }
 
+// The same, where a parameter to draw has an open size and the data go into the step as they are.
+std::map<std::string, std::int64_t> sizes_told(const Invocation& invocation, const DataColumns& columns,
+                                               const Function& model, const std::vector<std::string>& names,
+                                               const TensorsByName& values, const Module& made,
+                                               const std::string& step, TrainingProgram program) {
+  if (invocation.given("prepare") || !has_open_shape(model, names, values)) return {};
+  program.module = std::make_shared<const Module>(made);
+  program.step = step;
+  const DataParameters taking = parameters_with_data(program, values);
+  return sizes_in_data(model, names, values, *function_to_call(program.module, step), taking,
+                       data_set(invocation, "data", columns, taking));
+}
+
 }  // namespace
 
 PreparedJob prepare_job(const Invocation& invocation, const std::string& function) {
@@ -215,19 +228,12 @@ PreparedJob prepare_job(const Invocation& invocation, const std::string& functio
     wanted.function_options["frozen"] = fmt::format("{}", fmt::join(changed.frozen, ", "));
   if (setup.average) wanted.function_options["average"] = format_double(*setup.average);
   if (setup.gradient_norm) wanted.function_options["grad_norm"] = "True";
-  if (!invocation.given("prepare") && has_open_shape(model, names, wanted.parameters)) {
-    TrainingProgram asked = program;
-    asked.module = std::make_shared<const Module>(made);
-    asked.step = setup.prefix + program.step;
-    const DataParameters taking = parameters_with_data(asked, wanted.parameters);
-    const auto sizes =
-        sizes_in_data(model, names, wanted.parameters, *function_to_call(asked.module, asked.step), taking,
-                      data_set(invocation, "data", columns, taking));
-    if (!sizes.empty()) {
-      Invocation bound = invocation;
-      bound.module = std::make_shared<const Module>(bind_symbols(*invocation.module, function, sizes));
-      return prepare_job(bound, function);
-    }
+  if (const auto sizes = sizes_told(invocation, columns, model, names, wanted.parameters, made,
+                                    setup.prefix + program.step, program);
+      !sizes.empty()) {
+    Invocation bound = invocation;
+    bound.module = std::make_shared<const Module>(bind_symbols(*invocation.module, function, sizes));
+    return prepare_job(bound, function);
   }
   made = with_start_values(made, holder_of_parameters(source, model, setup), init_option(invocation), names,
                            wanted.parameters, setup.prefix, program);
