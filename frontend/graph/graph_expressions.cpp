@@ -392,9 +392,8 @@ Expr GraphValues::combine(ast::Operator op, Span op_span, Operand left_operand, 
   if (!left_number && left.type().is_error()) throw ReadContext::Silent{};
   if (!right_number && right.type().is_error()) throw ReadContext::Silent{};
   if (op == ast::Operator::Add && !left_number && !right_number && left.type().tuple() &&
-      right.type().tuple()) {
+      right.type().tuple())
     return concatenation(left, right, span);
-  }
   std::string_view name = operator_name(op);
   const TensorType* tensor = left_number ? right.type().tensor() : left.type().tensor();
   if (!tensor && right.defined() && right.type().tensor()) tensor = right.type().tensor();
