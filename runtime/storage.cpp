@@ -44,16 +44,25 @@ constexpr bool keeps = true;
 
 std::atomic<std::uint64_t> blocks_taken{0}, blocks_reused{0};
 
-// Blocks in no use: in chains by size, and in the order in which they came.
+// Blocks in no use: the last one in front, where it is found and left by one exchange, the others in chains
+// by size, and in the order in which they came.
 class KeptBlocks {
  public:
   KeptBlocks() : reserve_([this] { give_all_back(); }) {}
 
   Block* find(std::uint64_t bytes) {
+    if (Block* const front = bytes <= most_in_front ? front_.exchange(nullptr) : nullptr) {
+      if (front->bytes == bytes) {
+        note_unused(front, -1);
+        return front;
+      }
+      put_in_front(front);
+    }
     const std::lock_guard lock(mutex_);
     for (Block* at = chains_[chain_of(bytes)]; at != nullptr; at = links(at).next) {
       if (at->bytes != bytes) continue;
       remove(at);
+      note_unused(at, -1);
       return at;
     }
     return nullptr;
@@ -62,13 +71,11 @@ class KeptBlocks {
   void keep(Block* block) {
     const std::uint64_t most = most_bytes();
     if (!keeps || block->bytes > most) return std::free(block);
-    const std::lock_guard lock(mutex_);
-    add(block);
-    while (bytes_ > most || count_ > most_blocks) {
-      Block* const oldest = oldest_;
-      remove(oldest);
-      std::free(oldest);
-    }
+    note_unused(block, 1);
+    if (block->bytes <= most_in_front)
+      put_in_front(block);
+    else
+      chain(block);
   }
 
  private:
@@ -79,6 +86,8 @@ class KeptBlocks {
   };
   static_assert(sizeof(Links) <= sizeof(Block::control));
   static constexpr std::size_t chains = 1024, most_blocks = 8192;
+  // For larger ones a lock is nothing.
+  static constexpr std::uint64_t most_in_front = 1 << 20;
   static constexpr std::uint64_t always_kept = std::uint64_t{256} << 20;
 
   // As much as is in use, so that all results of a call may come back, or what a small program never minds;
@@ -87,7 +96,28 @@ class KeptBlocks {
     return std::min(std::max(memory_held(), always_kept), memory_limit() / 4);
   }
   static std::size_t chain_of(std::uint64_t bytes) { return bytes / line * 0x9e3779b97f4a7c15ULL >> 54; }
+  static void note_unused(const Block* block, int sign) {
+    add_unused_memory(sign * static_cast<std::int64_t>(block->bytes));
+  }
   static Links& links(Block* block) { return *reinterpret_cast<Links*>(block->control); }
+
+  void put_in_front(Block* block) {
+    if (Block* const before = front_.exchange(block)) chain(before);
+  }
+
+  void chain(Block* block) {
+    const std::uint64_t most = most_bytes();
+    const std::lock_guard lock(mutex_);
+    add(block);
+    while (bytes_ > most || count_ > most_blocks) free_oldest();
+  }
+
+  void free_oldest() {
+    Block* const block = oldest_;
+    remove(block);
+    note_unused(block, -1);
+    std::free(block);
+  }
 
   void add(Block* block) {
     Block*& chain = chains_[chain_of(block->bytes)];
@@ -101,7 +131,6 @@ class KeptBlocks {
     newest_ = block;
     bytes_ += block->bytes;
     ++count_;
-    add_unused_memory(static_cast<std::int64_t>(block->bytes));
   }
 
   void remove(Block* block) {
@@ -112,22 +141,20 @@ class KeptBlocks {
     (at.older != nullptr ? links(at.older).newer : oldest_) = at.newer;
     bytes_ -= block->bytes;
     --count_;
-    add_unused_memory(-static_cast<std::int64_t>(block->bytes));
   }
 
   void give_all_back() {
+    Block* const front = front_.exchange(nullptr);
     const std::lock_guard lock(mutex_);
-    while (oldest_ != nullptr) {
-      Block* const block = oldest_;
-      remove(block);
-      std::free(block);
-    }
+    if (front != nullptr) add(front);
+    while (oldest_ != nullptr) free_oldest();
   }
 
+  std::atomic<Block*> front_{nullptr};
   std::mutex mutex_;
   std::array<Block*, chains> chains_ = {};
   Block *newest_ = nullptr, *oldest_ = nullptr;
-  std::uint64_t bytes_ = 0;
+  std::uint64_t bytes_ = 0;  // of those in chains
   std::size_t count_ = 0;
   const MemoryReserve reserve_;
 };

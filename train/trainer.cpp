@@ -45,7 +45,7 @@ void refuse_all_skipped(const TrainingState& state, const std::optional<Failure>
 
 Trainer::Trainer(Evaluator& evaluator, TrainingProgram program, DataSet data, TrainOptions options)
     : steps_(evaluator, std::move(program), std::move(data), std::move(options)),
-      gives_(dynamic_cast<GivingEvaluator*>(&evaluator) != nullptr) {
+      gives_(evaluator.giving() != nullptr) {
   const std::vector<Metric>& metrics = steps_.options().metrics;
   if (steps_.options().validation) {
     const bool has_loss =

@@ -11,6 +11,8 @@
 
 namespace relish {
 
+class GivingEvaluator;
+
 class Evaluator {
  public:
   virtual ~Evaluator() = default;
@@ -24,6 +26,8 @@ class Evaluator {
   virtual void prepare(const ModulePtr& module, std::string_view function, std::span<const Value> args) {
     static_cast<void>(module), static_cast<void>(function), static_cast<void>(args);
   }
+  // Itself, where it makes use of what callers give up (ir/operators/giving.h).
+  virtual GivingEvaluator* giving() { return nullptr; }
 };
 
 class BodyLoader {

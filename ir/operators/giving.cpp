@@ -7,7 +7,7 @@ namespace relish {
 
 Value call_giving(Evaluator& evaluator, const ModulePtr& module, std::string_view function,
                   std::vector<Value>& args, const GivenParams& given, OnFailure on_failure) {
-  if (auto* giving = dynamic_cast<GivingEvaluator*>(&evaluator))
+  if (GivingEvaluator* giving = evaluator.giving())
     return giving->call_giving(module, function, args, given, on_failure);
   if (on_failure == OnFailure::Lost) return evaluator.call(module, function, std::exchange(args, {}));
   Value result = evaluator.call(module, function, args);
@@ -23,7 +23,7 @@ Value call_giving(Evaluator& evaluator, const ModulePtr& module, std::string_vie
 
 void prepare_giving(Evaluator& evaluator, const ModulePtr& module, std::string_view function,
                     std::span<const Value> args, const GivenParams& given) {
-  if (auto* giving = dynamic_cast<GivingEvaluator*>(&evaluator))
+  if (GivingEvaluator* giving = evaluator.giving())
     return giving->prepare_giving(module, function, args, given);
   evaluator.prepare(module, function, args);
 }

@@ -15,6 +15,7 @@ enum class OnFailure : std::uint8_t { Lost, Back };
 
 class GivingEvaluator : public Evaluator {
  public:
+  GivingEvaluator* giving() final { return this; }
   // As `call`, with the same bits of results, which may stand in the memory of what was given. `args` is left
   // empty but for what a failure gives back.
   virtual Value call_giving(const ModulePtr& module, std::string_view function, std::vector<Value>& args,

@@ -51,30 +51,22 @@ void verify_reached(const Module& module, std::string_view name) {
 std::shared_ptr<const Compiled> CodeCache::code_for(const ModulePtr& module, const FunctionPtr& graph,
                                                     const std::vector<Value>& args,
                                                     const GivenParams& given) {
-  if (auto code = code_that_took(module, graph->name, args, given)) return code;
   bind_arguments(graph->name, graph->params, args);
   const bool known = std::all_of(graph->params.begin(), graph->params.end(),
                                  [](const Var& param) { return fully_known(param.type()); });
   bool open = false;  // what is boxed has a type of its own here, and code for that is better
   for (std::size_t i = 0; i < args.size(); ++i)
     open = open || (has_box(graph->params[i].type()) && !stays_boxed(args[i]));
-  if (known) {
-    auto code = compiled(module, graph->name, given);
-    note_taken(module, graph->name, args, given);
-    return code;
-  }
-  std::shared_ptr<const Compiled> code;
+  if (known) return compiled(module, graph->name, given);
   if (!open && !has_variants(graph)) {
     try {
-      code =
-          compiled(module, graph->name, given, UnknownShapes::Refused);  // unknown dims alone may do no harm
+      // unknown dims alone may do no harm
+      return compiled(module, graph->name, given, UnknownShapes::Refused);
     } catch (const Failure& failure) {
       if (failure.error_class() != ErrorClass::Type) throw;
     }
   }
-  if (!code) return for_arguments(module, graph, args, given);
-  note_taken(module, graph->name, args, given);  // tensors of the same sizes match again
-  return code;
+  return for_arguments(module, graph, args, given);
 }
 
 std::shared_ptr<const Compiled> CodeCache::compiled(const ModulePtr& module, std::string_view name,
@@ -83,7 +75,7 @@ std::shared_ptr<const Compiled> CodeCache::compiled(const ModulePtr& module, std
   if (const Recent* known = recent(module, name, given)) return known->code;
   std::shared_ptr<const Compiled> code = find_or_compile(module, name, given, unknown);
   if (recent_.size() == kept_recent) recent_.erase(recent_.begin());
-  recent_.push_back({module.get(), module, std::string(name), given, code, {}});
+  recent_.push_back({module.get(), module, std::string(name), given, code});
   return code;
 }
 
@@ -99,32 +91,6 @@ CodeCache::Recent* CodeCache::recent(const ModulePtr& module, std::string_view n
     ++it;
   }
   return nullptr;
-}
-
-bool CodeCache::Recent::takes(const std::vector<Value>& args) const {
-  return !taken.empty() && taken.size() == args.size() &&
-         std::equal(taken.begin(), taken.end(), args.begin(), [](const auto& wanted, const Value& arg) {
-           return arg.is_tensor() && arg.tensor().dtype() == wanted.first &&
-                  arg.tensor().shape() == wanted.second;
-         });
-}
-
-std::shared_ptr<const Compiled> CodeCache::code_that_took(const ModulePtr& module, std::string_view name,
-                                                          const std::vector<Value>& args,
-                                                          const GivenParams& given) {
-  std::lock_guard lock(mutex_);
-  const Recent* known = recent(module, name, given);
-  return known && known->takes(args) ? known->code : nullptr;
-}
-
-void CodeCache::note_taken(const ModulePtr& module, std::string_view name, const std::vector<Value>& args,
-                           const GivenParams& given) {
-  if (!std::all_of(args.begin(), args.end(), [](const Value& arg) { return arg.is_tensor(); })) return;
-  std::lock_guard lock(mutex_);
-  Recent* known = recent(module, name, given);
-  if (!known) return;
-  known->taken.clear();
-  for (const Value& arg : args) known->taken.emplace_back(arg.tensor().dtype(), arg.tensor().shape());
 }
 
 bool CodeCache::has_variants(const FunctionPtr& function) {

@@ -51,10 +51,6 @@ class CodeCache {
     std::string name;
     GivenParams given;
     std::shared_ptr<const Compiled> code;
-    // Tensors that the parameters took: others of their dtypes and sizes need not be matched again.
-    std::vector<std::pair<DType, Shape>> taken;
-
-    bool takes(const std::vector<Value>& args) const;
   };
   // Code for arguments of certain types, of a function whose parameters leave them open.
   struct Variant {
@@ -67,10 +63,6 @@ class CodeCache {
   static constexpr std::size_t kept_variants = 64;
 
   Recent* recent(const ModulePtr& module, std::string_view name, const GivenParams& given);
-  std::shared_ptr<const Compiled> code_that_took(const ModulePtr& module, std::string_view name,
-                                                 const std::vector<Value>& args, const GivenParams& given);
-  void note_taken(const ModulePtr& module, std::string_view name, const std::vector<Value>& args,
-                  const GivenParams& given);
   bool has_variants(const FunctionPtr& function);
   std::shared_ptr<const Compiled> for_arguments(const ModulePtr& module, const FunctionPtr& function,
                                                 const std::vector<Value>& args, const GivenParams& given);

@@ -48,6 +48,9 @@ class Jit final : public GivingEvaluator {
   // `donated`: parameters whose tensors the caller gives up.
   Value call_on(int threads, const ModulePtr& given, std::string_view name, std::vector<Value>& args,
                 const GivenParams& donated = {}, OnFailure on_failure = OnFailure::Lost) {
+    CallState state(memory_, threads);
+    if (const CallCode* known = state.known.find(given, name, args, donated))
+      return call_code(*known, state, args, on_failure);
     const ModulePtr module = with_prim_calls_replaced(given, name);
     const GlobalFunction* function = module->find(name);
     if (!function) {
@@ -58,32 +61,14 @@ class Jit final : public GivingEvaluator {
     // A prim_func's arguments are checked by what it declares, a Relax function's by its types, before
     // compilation.
     if (const auto* prim = std::get_if<PrimFuncPtr>(function)) {
-      Value result = call_prim_func(threads, module, *prim, args);
+      Value result = call_prim_func(state, module, *prim, args);
       args.clear();
       return result;
     }
     const FunctionPtr& graph = std::get<FunctionPtr>(*function);
-    const std::shared_ptr<const Compiled> code = cache_.code_for(module, graph, args, donated);
-    std::vector<Value> copies;
-    if (code->direct) copies = own_copies(args);
-    std::vector<Value>& taken = code->direct ? copies : args;
-    const FunctionLayout& layout = *code->layout;
-    CallState state(memory_, threads);
-    slots_of_arguments(taken, layout, state);
-    const bool back = on_failure == OnFailure::Back;
-    give_up(layout, state, back);
-    try {
-      run(code, state, graph->span);
-    } catch (...) {
-      if (back && !state.lost)
-        give_back(layout, state);
-      else
-        args.clear();
-      throw;
-    }
-    Value result = result_of_call(taken, layout, state);
-    args.clear();
-    return result;
+    const CallCode code = code_of(cache_.code_for(module, graph, args, donated), graph->span);
+    state.known.note(given, name, args, donated, code);
+    return call_code(code, state, args, on_failure);
   }
 
   void prepare(const ModulePtr& given, std::string_view name, std::span<const Value> args) override {
@@ -102,8 +87,39 @@ class Jit final : public GivingEvaluator {
   }
 
  private:
-  void run(const std::shared_ptr<const Compiled>& held, CallState& state, Span entry) {
-    const Compiled& code = *held;
+  static CallCode code_of(const std::shared_ptr<const Compiled>& made, Span entry) {
+    const Compiled& code = *made;
+    const auto fail = [&code](const RtError& error, const CallState& at) {
+      fail_at_site(code.sites[error.site], error, at);
+    };
+    return {made, {&code.host_calls, made, fail}, entry};
+  }
+
+  // Of a Relax function.
+  Value call_code(const CallCode& code, CallState& state, std::vector<Value>& args, OnFailure on_failure) {
+    std::vector<Value> copies;
+    if (code.code->direct) copies = own_copies(args);
+    std::vector<Value>& taken = code.code->direct ? copies : args;
+    const FunctionLayout& layout = *code.code->layout;
+    slots_of_arguments(taken, layout, state);
+    const bool back = on_failure == OnFailure::Back;
+    give_up(layout, state, back);
+    try {
+      run(code, state);
+    } catch (...) {
+      if (back && !state.lost)
+        give_back(layout, state);
+      else
+        args.clear();
+      throw;
+    }
+    Value result = result_of_call(taken, layout, state);
+    args.clear();
+    return result;
+  }
+
+  void run(const CallCode& call, CallState& state) {
+    const Compiled& code = *call.code;
     static_assert(sizeof(interrupt_flag) == sizeof(std::int32_t));
     RtContext context{reinterpret_cast<const std::int32_t*>(&interrupt_flag),
                       state.rows_ahead.of(0),
@@ -111,10 +127,8 @@ class Jit final : public GivingEvaluator {
                       &state.scratch,
                       {}};
     state.context = &context;
+    state.running = &call.running;
     std::int32_t status = status_ok;
-    state.running = {&code.host_calls, held, [&code](const RtError& error, const CallState& at) {
-                       fail_at_site(code.sites[error.site], error, at);
-                     }};
     const auto enter = [&] { status = code.entry(&context, state.slots.in.data(), state.slots.out.data()); };
     const auto execute = [&] {
       if (code.recursive)
@@ -126,18 +140,18 @@ class Jit final : public GivingEvaluator {
     state.team = team.get();
     execute();
     state.team = nullptr;
-    if (log_) note_runs(held, state.kernel_runs);
+    if (log_) note_runs(call.code, state.kernel_runs);
     switch (status) {
       case status_ok:
         return;
       case status_interrupted:
-        fail_fault({FaultKind::Interrupted}, entry);
+        fail_fault({FaultKind::Interrupted}, call.entry);
       case status_exception:
         try {
           std::rethrow_exception(state.failure);
         } catch (Failure& failure) {
           // Of what has no place yet: memory that was refused.
-          failure.at(state.failure_site >= 0 ? code.sites[state.failure_site].span : entry);
+          failure.at(state.failure_site >= 0 ? code.sites[state.failure_site].span : call.entry);
           throw;
         }
       default:
@@ -165,14 +179,13 @@ class Jit final : public GivingEvaluator {
     }
   }
 
-  Value call_prim_func(int threads, const ModulePtr& module, const PrimFuncPtr& function,
+  Value call_prim_func(CallState& state, const ModulePtr& module, const PrimFuncPtr& function,
                        const std::vector<Value>& args) {
     require_runnable(*function);
     PrimArguments bound = bind_prim_func(*function, args, false);
     const std::shared_ptr<const Compiled> code = cache_.compiled(module, function->name);
     for (const std::size_t i : bound.made)
       if (!code->written_first[i]) bound.all[i].tensor().clear();
-    CallState state(memory_, threads);
     std::vector<std::int64_t>&in = state.slots.in, &out = state.slots.out;
     for (const Value& value : bound.all) {
       if (value.is_scalar())
@@ -189,7 +202,7 @@ class Jit final : public GivingEvaluator {
       in.push_back(found->second);
     }
     if (function->result_dtype) out.push_back(0);
-    run(code, state, function->span);
+    run(code_of(code, function->span), state);
     return function->result_dtype ? scalar_of_slot(out[0], *function->result_dtype) : bound.result();
   }
 

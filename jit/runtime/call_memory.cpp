@@ -91,6 +91,7 @@ std::size_t SpareTensors::chain_of(DType dtype, std::int64_t size) {
 }
 
 Tensor SpareTensors::take(DType dtype, std::int64_t size) {
+  if (count_.load(std::memory_order_relaxed) == 0) return {};
   const std::lock_guard lock(mutex_);
   std::vector<Tensor>& chain = free_[chain_of(dtype, size)];
   for (std::size_t i = chain.size(); i-- > 0;) {
@@ -99,6 +100,7 @@ Tensor SpareTensors::take(DType dtype, std::int64_t size) {
     if (i + 1 < chain.size()) chain[i] = std::move(chain.back());
     chain.pop_back();
     bytes_ -= found.byte_size();
+    count_.fetch_sub(1, std::memory_order_relaxed);
     return found;
   }
   return {};
@@ -111,6 +113,7 @@ void SpareTensors::give_back(Tensor tensor) {
   const std::lock_guard lock(mutex_);
   if (bytes_ + bytes > most_bytes) let_go();
   bytes_ += bytes;
+  count_.fetch_add(1, std::memory_order_relaxed);
   free_[chain_of(tensor.dtype(), tensor.size())].push_back(std::move(tensor));
 }
 
@@ -122,6 +125,7 @@ void SpareTensors::clear() {
 void SpareTensors::let_go() {
   for (std::vector<Tensor>& chain : free_) chain.clear();
   bytes_ = 0;
+  count_.store(0, std::memory_order_relaxed);
 }
 
 std::size_t OwnedTensors::place_of(const void* data) const {

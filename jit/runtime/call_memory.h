@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "jit/runtime/known_calls.h"
 #include "runtime/value.h"
 #include "support/memory_reserve.h"
 
@@ -74,6 +75,7 @@ class SpareTensors {
   std::mutex mutex_;
   std::vector<Tensor> free_[chains];
   std::int64_t bytes_ = 0;
+  std::atomic<std::size_t> count_{0};  // changed with the mutex held
   const MemoryReserve reserve_;
 };
 
@@ -118,11 +120,12 @@ struct CallSlots {
   void clear();
 };
 
-// What a call works with. Between calls nothing is in it, but it keeps its room.
+// What a call works with. Between calls nothing is in it but the calls that it knows; it keeps its room.
 struct CallTools {
   OwnedTensors tensors;
   CallSlots slots;
   Scratch scratch;  // of the thread that called
+  KnownCalls known;
 };
 
 // What calls use and the next ones use again.

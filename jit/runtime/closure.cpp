@@ -99,11 +99,11 @@ std::int32_t rt_function_value(RtContext* context, std::int32_t index, GraphCode
                                std::int64_t* out) {
   CallState& state = *context->state;
   try {
-    const HostCall& host = (*state.running.host_calls)[index];
+    const HostCall& host = (*state.running->host_calls)[index];
     auto made = std::make_shared<CompiledFunction>();
     made->callable = host.callable;
     made->code = code;
-    made->program = state.running;
+    made->program = *state.running;
     made->captured = arguments_of(host, state, in);
     std::size_t position = 0;
     result_to_slots(Value(std::shared_ptr<const ObjectValue>(std::move(made))), host.result, host.span, state,
@@ -119,7 +119,7 @@ std::int32_t rt_call_value(RtContext* context, std::int32_t index, const std::in
                            std::int64_t* out) {
   CallState& state = *context->state;
   try {
-    const HostCall& host = (*state.running.host_calls)[index];
+    const HostCall& host = (*state.running->host_calls)[index];
     std::vector<Value> given = arguments_of(host, state, in);
     const Value callee = std::move(given[0]);
     const CompiledFunction& function = function_of(callee, host.span);
@@ -147,9 +147,9 @@ std::int32_t rt_call_value(RtContext* context, std::int32_t index, const std::in
     {
       const DepthGuard guard(state, callable);
       // One that another call has made runs as part of its own code, and tells its own faults.
-      const RunningCode caller = state.running;
-      const bool foreign = function.program.host_calls != caller.host_calls;
-      if (foreign) state.running = function.program;
+      const RunningCode* const caller = state.running;
+      const bool foreign = function.program.host_calls != caller->host_calls;
+      if (foreign) state.running = &function.program;
       status = function.code(context, passed.data(), results.data());
       if (foreign) {
         state.running = caller;

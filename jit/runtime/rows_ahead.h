@@ -41,7 +41,7 @@ struct alignas(64) PiecesAhead {
   std::int64_t left = 0;           // field 0
   const Piece* next = nullptr;     // field 1
   std::vector<Piece> pieces = {};  // those that are told, between `until_copied` that are nothing
-  char nowhere[piece_bytes] = {};  // receives what is fetched only
+  char nowhere[piece_bytes];       // receives what is fetched only, and nobody reads it
 
   void clear();
   // How many pieces a row is, and whether so many still have room.

@@ -38,7 +38,8 @@ CallState::CallState(CallMemory& memory, int threads)
       tools_(memory.take()),
       tensors(tools_->tensors),
       slots(tools_->slots),
-      scratch(tools_->scratch) {}
+      scratch(tools_->scratch),
+      known(tools_->known) {}
 
 CallState::~CallState() { memory.give_back(std::move(tools_)); }
 
@@ -254,7 +255,7 @@ void rt_kernel_end(RtContext* context) {
 std::int32_t rt_host_call(RtContext* context, std::int32_t index, const std::int64_t* in, std::int64_t* out) {
   CallState& state = *context->state;
   try {
-    const HostCall& host = (*state.running.host_calls)[index];
+    const HostCall& host = (*state.running->host_calls)[index];
     std::size_t position = 0;
     result_to_slots(host.call(arguments_of(host, state, in)), host.result, host.span, state, out, position);
     return status_ok;
@@ -271,7 +272,7 @@ std::int32_t rt_operator_fault(RtContext* context, std::int32_t index, std::int3
   if (status != status_fault) return status;
   CallState& state = *context->state;
   try {
-    const HostCall& host = (*state.running.host_calls)[index];
+    const HostCall& host = (*state.running->host_calls)[index];
     host.call(arguments_of(host, state, in));
     return status;
   } catch (const Failure& failure) {

@@ -45,9 +45,10 @@ class CallState {
   std::unique_ptr<CallTools> tools_;
 
  public:
-  OwnedTensors& tensors;           // made by compiled code, or given to it
-  CallSlots& slots;                // of the entry
-  Scratch& scratch;                // of the thread that called
+  OwnedTensors& tensors;  // made by compiled code, or given to it
+  CallSlots& slots;       // of the entry
+  Scratch& scratch;       // of the thread that called
+  KnownCalls& known;
   Team* team = nullptr;            // of more than one thread
   std::exception_ptr failure;      // the first caught Failure
   std::int32_t failure_site = -1;  // its place, where code tells one
@@ -56,7 +57,7 @@ class CallState {
   // Something that the caller would have back is lost: the call goes to its end.
   bool lost = false;
   std::unordered_map<void*, std::unique_ptr<Box>> boxes;
-  RunningCode running;
+  const RunningCode* running = nullptr;
   std::int64_t depth = 0;                  // of calls of recursive functions
   std::vector<KernelRun> kernel_runs;      // of code that is watched
   std::vector<std::int64_t> fault_values;  // found dims, then symbol values, of a failed shape check
