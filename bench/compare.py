@@ -167,13 +167,12 @@ def open_rows():
     return found
 
 
-class Known:
-    """The same program with its sizes in the text, as the peer of a row of open ones."""
-
-    libraries = ["Relish"]
+class Same:
+    """Relish as its own peer: with its sizes in the text for a row of open ones, or on one thread."""
 
     def __init__(self, same, options):
         self.same = same(options)
+        self.libraries = [f"Relish, {options.threads} thread(s)"]
 
     def measure(self, name, seconds):
         return self.same.measure(seconds)
@@ -286,8 +285,39 @@ def compared(name, make, peer, options):
         return compare(name, ours, peer, options)
     finally:
         ours.close()
-        if isinstance(peer, Known):
+        if isinstance(peer, Same):
             peer.same.close()
+
+
+def whole_file(name, write):
+    """The file appears when it is whole."""
+    beside = Path(name).with_name(f".{os.getpid()}-{Path(name).name}")
+    try:
+        write(str(beside))
+        os.replace(beside, name)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def draw(result, name):
+    """A bar for each row: its ratio, and a line from the least to the most of it; right of 1, Relish is ahead."""
+    import matplotlib
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+    rows = [row for row in result["rows"] if "ratio" in row][::-1]
+    figure, axes = pyplot.subplots(figsize=(8, 1 + 0.25 * len(rows)), layout="constrained")
+    for place, row in enumerate(rows):
+        axes.barh(place, row["ratio"], color="tab:green" if row["ratio"] >= 1 else "tab:red")
+        axes.plot([row.get("low", row["ratio"]), row.get("high", row["ratio"])], [place, place], color="black", linewidth=1)
+        axes.text(max(row["ratio"], row.get("high", 0)) * 1.03, place, f"{row['ratio']:.2f}", va="center", fontsize=8)
+    axes.axvline(1, color="black", linewidth=0.8)
+    axes.set_yticks(range(len(rows)), [row["row"] for row in rows], fontsize=8)
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_formatter(matplotlib.ticker.FormatStrFormatter("%g"))
+    axes.set_xlabel("time of the peer by that of Relish")
+    axes.set_title(f"{result['machine'].get('processor', 'this machine')}, {result['threads']} thread(s); peer: "
+                   f"{', '.join(result['peers'])}", fontsize=7)
+    figure.savefig(name)
 
 
 def main():
@@ -296,14 +326,20 @@ def main():
     parser.add_argument("--quick", action="store_true", help="three alternations, and none of the largest rows")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=15, help="alternations (15; fewer of long rows)")
+    parser.add_argument("--scaling", action="store_true", help="the peer is Relish on one thread")
     parser.add_argument("--json", help="file for all figures")
+    parser.add_argument("--chart", help="file for a picture of the ratios (.svg, .png, .pdf)")
     options = parser.parse_args()
+    if options.scaling and options.threads < 2:
+        sys.exit("bench: --scaling compares threads with one; write --threads 2 or more")
+    if options.chart and not options.chart.endswith((".svg", ".png", ".pdf")):
+        sys.exit(f"bench: {options.chart} ends with none of .svg, .png, .pdf")
     options.relish = os.environ.get("RELISH", "relish")
     options.rounds = 3 if options.quick else options.rounds
     options.seconds = 0.05 if options.quick else 0.1
     chosen, open_sizes = rows(), open_rows()
     starts = {"start": (), "start_compiling": ("--cache", "off")}
-    known = [*chosen, *open_sizes, *starts]
+    known = [*chosen, *([] if options.scaling else [*open_sizes, *starts])]
     if options.rows:
         unknown = [row for row in options.rows if not any(name.startswith(row) for name in known)]
         if unknown:
@@ -312,21 +348,25 @@ def main():
     elif options.quick:
         known = [name for name in known if name not in ("product_2048_2048_2048", "resnet18", "resnet18_momentum", "open_2048_2048_2048")]
 
-    peers = best_peers(options.threads)
+    peers = [] if options.scaling else best_peers(options.threads)
+    one_thread = argparse.Namespace(**{**vars(options), "threads": 1})
     result = {"machine": machine_of(options.relish), "threads": options.threads, "rounds": options.rounds,
-              "peers": [" + ".join(peer.libraries) for peer in peers], "load": os.getloadavg()[0], "rows": []}
+              "peers": [" + ".join(peer.libraries) for peer in peers] or ["Relish on one thread"], "load": os.getloadavg()[0], "rows": []}
+    peer_told = ("Relish on one thread" if options.scaling else f"the quicker of {', '.join(result['peers'])} "
+                 "(logistic: NumPy; start: NumPy too; open_…: Relish with its sizes in the text)")
     print(f"{options.threads} thread(s), {result['machine'].get('processor', 'this machine')}, load "
-          f"{result['load']:.1f}; peer: the quicker of {', '.join(result['peers'])} (logistic: NumPy; start: NumPy "
-          "too; open_…: Relish with its sizes in the text)")
+          f"{result['load']:.1f}; peer: {peer_told}")
     print(f"{'row':<24}{'relish ms':>12}{'peer ms':>12}{'ratio':>8}  least and most of it, of least times, peer")
     for name in known:
         if name in starts:
             mine, theirs, best = start_times(options.relish, peers[0].python, peers[0].environment,
                                              options.rounds * 2 + 1, starts[name])
             row = {"row": name, "relish_ms": mine, "peer_ms": theirs, "ratio": theirs / mine, "peer": best}
+        elif options.scaling:
+            row = compared(name, chosen[name], Same(chosen[name], one_thread), options)
         elif name in open_sizes:
             make, same = open_sizes[name]
-            row = compared(name, make, Known(chosen[same], options), options)
+            row = compared(name, make, Same(chosen[same], options), options)
         else:
             row = compared(name, chosen[name], best_peer(peers, name), options)
         result["rows"].append(row)
@@ -342,9 +382,9 @@ def main():
         result["products"] = math.exp(sum(map(math.log, ratios)) / len(ratios))
         print(f"{'products, together':<24}{'':>24}{result['products']:>8.2f}")
     if options.json:
-        with tempfile.NamedTemporaryFile("w", dir=Path(options.json).resolve().parent, delete=False) as file:
-            json.dump(result, file, indent=1)
-        os.replace(file.name, options.json)
+        whole_file(options.json, lambda name: Path(name).write_text(json.dumps(result, indent=1)))
+    if options.chart:
+        whole_file(options.chart, lambda name: draw(result, name))
     if any("error" in row for row in result["rows"]):
         sys.exit(1)
 

@@ -36,15 +36,20 @@ bool PiecesAhead::has_room(std::int64_t count) const {
   return static_cast<std::int64_t>(pieces.size()) - until_copied + count <= most_pieces;
 }
 
-// The last piece ends with the row, over some of the one before.
+// The last piece ends with the row, over some of the one before. Rows are told for every round of a loop, so
+// their pieces are written without a look at each.
 void PiecesAhead::add_row(const char* row, std::int64_t bytes, char* to) {
-  const std::int64_t all = count_of(bytes);
-  for (std::int64_t i = 0; i < all && has_room(1); ++i) {
-    const std::int64_t at = std::min(i * piece_bytes, bytes - piece_bytes);
-    if (to)
-      pieces.push_back({row + at, row + at, to + at});
-    else
-      pieces.push_back({row + at, nowhere, nowhere});
+  const std::int64_t told = static_cast<std::int64_t>(pieces.size()) - until_copied;
+  const std::int64_t all = count_of(bytes), count = std::min(all, most_pieces - told);
+  if (count <= 0) return;
+  const std::size_t first = pieces.size();
+  pieces.resize(first + static_cast<std::size_t>(count));
+  Piece* piece = pieces.data() + first;
+  for (std::int64_t i = 0; i < count; ++i, ++piece) {
+    const std::int64_t at = i + 1 == all ? bytes - piece_bytes : i * piece_bytes;
+    piece->asked = row + at;
+    piece->from = to ? row + at : nowhere;
+    piece->to = to ? to + at : nowhere;
   }
 }
 
