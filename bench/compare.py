@@ -313,6 +313,7 @@ def draw(result, name):
     axes.axvline(1, color="black", linewidth=0.8)
     axes.set_yticks(range(len(rows)), [row["row"] for row in rows], fontsize=8)
     axes.set_xscale("log", base=2)
+    axes.set_xlim(right=1.3 * max([row.get("high", row["ratio"]) for row in rows], default=1))
     axes.xaxis.set_major_formatter(matplotlib.ticker.FormatStrFormatter("%g"))
     axes.set_xlabel("time of the peer by that of Relish")
     axes.set_title(f"{result['machine'].get('processor', 'this machine')}, {result['threads']} thread(s); peer: "
