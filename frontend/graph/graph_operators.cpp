@@ -11,7 +11,6 @@
 namespace relish {
 namespace {
 
-
 bool is_plain_number(const ast::Expr& expr) {
   return expr.as<ast::IntValue>() || expr.as<ast::FloatValue>() || expr.as<ast::BoolValue>();
 }

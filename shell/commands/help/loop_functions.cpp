@@ -142,7 +142,7 @@ constexpr IntrinsicWords intrinsic_words[] = {
     {Intrinsic::Popcount, "How many of the bits are 1."},
 };
 
-std::vector<std::string_view> words_of(std::string_view names) {
+std::vector<std::string_view> spellings_of(std::string_view names) {
   std::vector<std::string_view> words;
   for (std::size_t at = 0; at < names.size();) {
     const std::size_t end = std::min(names.find(' ', at), names.size());
@@ -189,7 +189,7 @@ std::optional<std::string> loop_function_page(std::string_view name) {
   // T.axis.spatial is told with T.axis.
   if (name.starts_with("axis.")) name = "axis";
   for (const LoopFunction& function : functions) {
-    const std::vector<std::string_view> names = words_of(function.names);
+    const std::vector<std::string_view> names = spellings_of(function.names);
     if (std::find(names.begin(), names.end(), name) == names.end()) continue;
     std::string text = fmt::format("T.{}{}\n  {}", name, function.synopsis, function.does);
     std::string others;
@@ -206,7 +206,8 @@ std::optional<std::string> loop_function_page(std::string_view name) {
 std::vector<std::string> loop_function_names() {
   std::vector<std::string> names;
   for (const LoopFunction& function : functions)
-    for (const std::string_view name : words_of(function.names)) names.push_back("T." + std::string(name));
+    for (const std::string_view name : spellings_of(function.names))
+      names.push_back("T." + std::string(name));
   for (const IntrinsicInfo& info : intrinsics()) {
     names.push_back("T." + std::string(info.name));
     if (!info.alias.empty()) names.push_back("T." + std::string(info.alias));
