@@ -427,7 +427,9 @@ class Iterations {
     return std::nullopt;
   }
 
-  static std::string text(const ResolvedAccess& access) { return print(load(access.buffer, access.indices)); }
+  static std::string text(const ResolvedAccess& access) {
+    return print(load(access.buffer, access.indices), {.for_messages = true});
+  }
 
   struct Assigned {
     ScalarVar var;

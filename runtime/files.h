@@ -104,5 +104,8 @@ bool safetensors_checksum_holds(const std::string& path, const std::string& chec
 void write_idx_gz(const std::string& path, const Tensor& tensor);  // uint8, gzipped without a time stamp
 // By extension: .npz, .safetensors, .csv, .tsv, or .npy for exactly one tensor; UsageError otherwise.
 void write_tensors(const std::string& path, const NamedTensors& tensors);
+// What write_tensors refuses by the path and the number of tensors alone, before they are computed; none: the
+// number is not known.
+void check_tensors_path(const std::string& path, std::optional<std::size_t> count);
 
 }  // namespace relish

@@ -13,6 +13,7 @@
 #include "ir/printer/printer.h"
 #include "ir/rewriting/rewrite.h"
 #include "ir/scalars/scalar_order.h"
+#include "support/render.h"
 
 namespace relish {
 namespace {
@@ -86,6 +87,17 @@ std::string operator_of(const Scalar& scalar) {
   return scalar.as<Cast>() ? "astype" : "";
 }
 
+// As it stands in the text, where that is short.
+std::string written(const Scalar& scalar) {
+  constexpr std::size_t longest = 80;
+  const Span span = scalar.span();
+  const SourceFile* file = Sources::instance().find(span.file);
+  const std::string_view text =
+      file ? std::string_view(file->text()).substr(span.begin, span.end - span.begin) : std::string_view();
+  const bool shown = !text.empty() && text.size() <= longest && text.find('\n') == text.npos;
+  return shown ? std::string(text) : print(scalar, {.for_messages = true});
+}
+
 }  // namespace
 
 void check_scalars(ReadContext& context, const Function& function) {
@@ -98,7 +110,7 @@ void check_scalars(ReadContext& context, const Function& function) {
         fmt::format(
             "found {}, which functions do not compute of scalars; write {} of tensors, where a size is "
             "R.full((), T.float32(n), \"float32\")",
-            print(*part), name.empty() ? "operators" : fmt::format("R.{}", name)));
+            printable(written(*part)), name.empty() ? "operators" : fmt::format("R.{}", name)));
     context.unresolved = true;
   };
   for_each_expr(function, [&](const Expr& expr) {

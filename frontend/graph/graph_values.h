@@ -24,7 +24,7 @@ class GraphValues : public GraphLiterals, public ShapeScope {
 
   virtual Expr call(const ast::Expr& expr, const ast::Call& call) = 0;
 
-  // graph_expressions.cpp
+  // graph_expressions.cpp and, of signs, graph_operators.cpp
   Expr value(const ast::Expr& expr);
   Expr leaf(const ast::Expr& expr);
   // A value as a leaf: what computes it is bound before.

@@ -16,6 +16,7 @@ enum class Dialect { D2022, D2023, D026 };
 struct PrintOptions {
   Dialect dialect = Dialect::D026;
   bool comments = true;
+  bool for_messages = false;    // as people write it: 1 for T.int32(1), T.float32(n) for a cast
   bool free_functions = false;  // of a module: its functions without a class, as they stand in a file
   // Functions that were linked in from other files, and how the text names them: lib_f -> lib.f. They are not
   // printed themselves.

@@ -47,7 +47,7 @@ std::string module_body(TextState& text, const Module& module) {
   if (text.options.free_functions) {
     for (const GlobalFunction& function : module.functions) {
       if (text.options.linked.count(name_of(function))) continue;
-      if (!out.empty()) out += "\n\n";
+      if (!out.empty()) out += "\n";
       write_global_function(text, 0, function, out);
     }
     return out;

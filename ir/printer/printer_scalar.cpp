@@ -117,7 +117,7 @@ class ScalarWriter {
                        : dtype == DType::UInt64 ? std::to_string(static_cast<std::uint64_t>(literal.value))
                                                 : std::to_string(literal.value);
     DType plain = w_.graph_level ? DType::Int64 : DType::Int32;
-    if (dtype == plain || (is_bool(dtype) && w_.graph_level)) {
+    if (dtype == plain || (is_bool(dtype) && w_.graph_level) || w_.text.options.for_messages) {
       bool sign = text.front() == '-';
       if (sign) open(Sign, precedence);
       w_.out += text;
@@ -218,7 +218,8 @@ class ScalarWriter {
 
   void write_kind(const Scalar& scalar, const Cast& cast, int) {
     w_.text.uses_loops = true;
-    w_.out += fmt::format("T.Cast(\"{}\", ", name_of(scalar.dtype()));
+    w_.out += w_.text.options.for_messages ? fmt::format("T.{}(", name_of(scalar.dtype()))
+                                           : fmt::format("T.Cast(\"{}\", ", name_of(scalar.dtype()));
     write(cast.a, Any);
     w_.out += ')';
   }

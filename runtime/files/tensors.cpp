@@ -1,4 +1,5 @@
 // The formats behind one name: which file is read or written by which format.
+#include <algorithm>
 #include <optional>
 #include <unordered_set>
 
@@ -185,22 +186,29 @@ NamedTensors read_tensors(const std::string& path_and_entry) {
   return read_selected(path_and_entry, nullptr);  // fails with the system's reason
 }
 
+void check_tensors_path(const std::string& path, std::optional<std::size_t> count) {
+  constexpr std::string_view of_many[] = {".npz", ".safetensors", ".csv", ".tsv"};
+  if (std::any_of(std::begin(of_many), std::end(of_many),
+                  [&](std::string_view ending) { return path.ends_with(ending); }))
+    return;
+  if (!path.ends_with(".npy")) {
+    fail_at(ErrorClass::Usage, path, "file.format",
+            "unknown extension of a file of tensors; expected .npz, .safetensors, .npy, .csv or .tsv");
+  }
+  if (count && *count != 1) {
+    fail_at(ErrorClass::Usage, path, "file.format",
+            fmt::format("an npy file holds one tensor, not {}; expected .npz or .safetensors", *count));
+  }
+}
+
 void write_tensors(const std::string& path, const NamedTensors& tensors) {
+  check_tensors_path(path, tensors.size());
   if (path.ends_with(".npz")) return write_npz(path, tensors);
   if (path.ends_with(".safetensors")) return write_safetensors(path, tensors);
   if (path.ends_with(".csv") || path.ends_with(".tsv")) {
     std::vector<CsvColumn> columns;
     for (const auto& [name, tensor] : tensors) columns.push_back({name, tensor});
     return write_csv(path, columns, !(tensors.size() == 1 && tensors.front().first == "out"));
-  }
-  if (!path.ends_with(".npy")) {
-    fail_at(ErrorClass::Usage, path, "file.format",
-            "unknown extension of a file of tensors; expected .npz, .safetensors, .npy, .csv or .tsv");
-  }
-  if (tensors.size() != 1) {
-    fail_at(
-        ErrorClass::Usage, path, "file.format",
-        fmt::format("an npy file holds one tensor, not {}; expected .npz or .safetensors", tensors.size()));
   }
   write_npy(path, tensors.front().second);
 }

@@ -470,4 +470,43 @@ NamedTensors flatten_result(const Value& value, const std::string& name) {
   return result;
 }
 
+namespace {
+
+struct ResultForm {
+  std::string name;
+  Type type;
+};
+
+// As flatten_result names them; false where only the run knows them.
+bool add_forms(const std::string& name, const Type& type, std::vector<ResultForm>& forms) {
+  if (const TupleType* tuple = type.tuple()) {
+    for (std::size_t i = 0; i < tuple->fields.size(); ++i)
+      if (!add_forms(fmt::format("{}.{}", name, i), tuple->fields[i], forms)) return false;
+    return true;
+  }
+  if (!type.tensor() && !type.as<ScalarType>() && !type.as<ShapeType>()) return false;
+  forms.push_back({name, type});
+  return true;
+}
+
+}  // namespace
+
+void check_results_path(const std::string& path, const Module& module, const std::string& function,
+                        Span place) {
+  std::vector<ResultForm> forms;
+  const FunctionPtr graph = module.function(function);  // a prim_func has no type of results
+  const bool known = graph && add_forms("out", graph->result_type, forms);
+  check_tensors_path(path, known ? std::optional(forms.size()) : std::nullopt);
+  if (!path.ends_with(".csv") && !path.ends_with(".tsv")) return;
+  for (const ResultForm& form : forms) {
+    const TensorType* tensor = form.type.tensor();
+    if (form.type.as<ShapeType>() || (tensor && (tensor->rank < 0 || tensor->rank == 1 || tensor->rank == 2)))
+      continue;
+    fail(ErrorClass::Usage, place, "call.csv",
+         fmt::format("the result {} has the type {}; a .csv or .tsv takes vectors and matrices; expected an "
+                     "output .npz or .safetensors",
+                     form.name, print(form.type)));
+  }
+}
+
 }  // namespace relish

@@ -55,6 +55,12 @@ Value parse_argument(const std::string& name, const Type& type, const ScriptValu
 // is absent.
 NamedTensors flatten_result(const Value& value, const std::string& name = "out");
 
+// A file that such results cannot be written to is refused before they are computed: one of an ending that no
+// file of tensors has, an .npy of several, a .csv or .tsv of what is no vector or matrix. What only the run
+// knows of them is refused behind it.
+void check_results_path(const std::string& path, const Module& module, const std::string& function,
+                        Span place = {});
+
 // The options of commands that call a function.
 std::span<const Option> call_options();
 // These, and behind them a command's own.

@@ -9,9 +9,13 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <deque>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <unordered_map>
 
 #include "support/failure.h"
 #include "support/file_access.h"
@@ -67,16 +71,17 @@ double number_in(const Json& report, const char* key) {
   return found != report.end() && found->is_number() ? found->get<double>() : 0;
 }
 
-void add_point(std::vector<Curve>& curves, std::string_view name, double step, double value) {
-  auto found = std::find_if(curves.begin(), curves.end(), [&](const Curve& c) { return c.name == name; });
-  if (found == curves.end()) found = curves.insert(curves.end(), {std::string(name), {}});
-  if (std::isfinite(value)) found->points.push_back({step, value});
-}
-
 struct Number {
   std::string_view name;
   double value;
 };
+
+// Places by name, found in one step however many names a line has.
+struct HashOfName {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view name) const { return std::hash<std::string_view>()(name); }
+};
+using PlacesByName = std::unordered_map<std::string, std::size_t, HashOfName, std::equal_to<>>;
 
 // Where a number of JSON ends, or null.
 const char* end_of_number(const char* at, const char* end) {
@@ -115,42 +120,128 @@ bool numbers_of_line(std::string_view line, std::vector<Number>& numbers) {
     const char* behind = end_of_number(at, end);
     if (!behind || std::from_chars(at, behind, number.value).ec != std::errc()) return false;
     at = behind;
-    for (const Number& other : numbers)
-      if (other.name == number.name) return false;
     numbers.push_back(number);
   } while (skip(','));
   return skip('}') && at == end;
 }
 
-// Of a line whose numbers are known; false when it has no step.
-bool add_line(RunRecord& run, const std::vector<Number>& numbers) {
-  const auto step =
-      std::find_if(numbers.begin(), numbers.end(), [](const Number& n) { return n.name == "step"; });
-  if (step == numbers.end()) return false;
-  const double at = step->value;
-  run.step = std::max(run.step, count_of(at));
-  for (const Number& number : numbers) {
-    // The report of a job that runs, or was killed, is of its beginning.
-    if (number.name == "wall_s") run.seconds = std::max(run.seconds, number.value);
-    if (number.name != "step" && number.name != "epoch") add_point(run.curves, number.name, at, number.value);
+// The members of any other line that is an object; of those inside of members none.
+class MembersOfLine : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  // False when the line is no object.
+  bool read(std::string_view line, std::vector<Number>& numbers) {
+    names_.clear();
+    numbers.clear();
+    numbers_ = &numbers;
+    depth_ = 0;
+    object_ = false;
+    return nlohmann::json::sax_parse(line, this) && object_;
   }
-  return true;
-}
+
+  bool null() override { return no_number(); }
+  bool boolean(bool) override { return no_number(); }
+  bool number_integer(number_integer_t value) override { return number(static_cast<double>(value)); }
+  bool number_unsigned(number_unsigned_t value) override { return number(static_cast<double>(value)); }
+  bool number_float(number_float_t value, const string_t&) override { return number(value); }
+  bool string(string_t&) override { return no_number(); }
+  bool binary(binary_t&) override { return no_number(); }
+  bool start_object(std::size_t) override {
+    object_ |= depth_ == 0;
+    no_number();
+    return ++depth_ > 0;
+  }
+  bool end_object() override { return --depth_ >= 0; }
+  bool start_array(std::size_t) override {
+    no_number();
+    return ++depth_ > 0;
+  }
+  bool end_array() override { return --depth_ >= 0; }
+  bool key(string_t& name) override {
+    if (depth_ == 1) names_.push_back(name);
+    return true;
+  }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
+    return false;
+  }
+
+ private:
+  bool number(double value) {
+    if (depth_ == 1 && object_) numbers_->push_back({names_.back(), value});
+    return true;
+  }
+  // A later member of a name stands for the earlier one, whatever it is.
+  bool no_number() { return number(std::numeric_limits<double>::quiet_NaN()); }
+
+  std::deque<std::string> names_;
+  std::vector<Number>* numbers_ = nullptr;
+  std::int64_t depth_ = 0;
+  bool object_ = false;  // the whole line
+};
+
+// Takes the lines of a metrics file into the record of its job.
+class MetricsReader {
+ public:
+  explicit MetricsReader(RunRecord& run) : run_(run) {}
+
+  // False when the line is none of metrics.
+  bool add(std::string_view line) {
+    if (numbers_of_line(line, numbers_) && add_numbers()) return true;
+    return members_.read(line, numbers_) && add_numbers();
+  }
+
+ private:
+  // False when there is no step. Of members of one name the last one counts, as for every reader of JSON.
+  bool add_numbers() {
+    ++line_;
+    std::optional<double> step;
+    for (const Number& number : numbers_)
+      if (number.name == "step") step = std::isnan(number.value) ? std::nullopt : std::optional(number.value);
+    if (!step) return false;
+    run_.step = std::max(run_.step, count_of(*step));
+    for (const Number& number : numbers_) {
+      // The report of a job that runs, or was killed, is of its beginning.
+      if (number.name == "wall_s") run_.seconds = std::max(run_.seconds, number.value);
+      if (number.name != "step" && number.name != "epoch") add_point(number.name, *step, number.value);
+    }
+    return true;
+  }
+
+  void add_point(std::string_view name, double step, double value) {
+    auto found = places_.find(name);
+    if (found == places_.end()) {
+      if (std::isnan(value)) return;
+      found = places_.emplace(std::string(name), run_.curves.size()).first;
+      run_.curves.push_back({std::string(name), {}});
+      lines_.push_back({});
+    }
+    Curve& curve = run_.curves[found->second];
+    Last& last = lines_[found->second];
+    if (last.line == line_ && last.added) curve.points.pop_back();
+    last = {line_, std::isfinite(value)};
+    if (last.added) curve.points.push_back({step, value});
+  }
+
+  struct Last {
+    std::int64_t line = 0;  // that had the name
+    bool added = false;     // a point
+  };
+
+  RunRecord& run_;
+  std::vector<Number> numbers_;
+  MembersOfLine members_;
+  PlacesByName places_;  // of curves
+  std::vector<Last> lines_;
+  std::int64_t line_ = 0;
+};
 
 void read_metrics(const std::string& path, RunRecord& run) {
   if (!is_file(path)) return;
   std::ifstream file(path);
   std::string line;
-  std::vector<Number> numbers;
+  MetricsReader reader(run);
   for (std::int64_t number = 1; std::getline(file, line); ++number) {
     const bool whole = !file.eof();
-    if (numbers_of_line(line, numbers) && add_line(run, numbers)) continue;
-    const Json json = Json::parse(line, nullptr, false);
-    numbers.clear();
-    if (json.is_object())
-      for (const auto& [name, value] : json.items())
-        if (value.is_number()) numbers.push_back({name, value.get<double>()});
-    if (add_line(run, numbers)) continue;
+    if (reader.add(line)) continue;
     if (!whole) return;
     fail_at(ErrorClass::Data, path, "run.metrics",
             fmt::format("line {}: found '{}'; expected a JSON object with the number of its step", number,
@@ -209,8 +300,21 @@ bool natural_less(std::string_view a, std::string_view b) {
   return a.size() - i < b.size() - j;
 }
 
+// Whether a job began here and has no report: it was stopped before it wrote one, or somebody removed it.
+bool has_no_report(const std::string& path) {
+  std::error_code error;
+  return !fs::exists(fs::symlink_status(path + "/report.json", error)) && is_file(path + "/lock") &&
+         is_file(path + "/metrics.jsonl");
+}
+
+// A job writes its report before its first step.
+bool did_steps(const std::string& path) {
+  std::error_code error;
+  return fs::file_size(path + "/metrics.jsonl", error) > 0 || fs::is_directory(path + "/checkpoints", error);
+}
+
 void collect_runs(const std::string& path, int levels, std::vector<std::string>& found) {
-  if (is_run_folder(path) || is_damaged_run(path)) found.push_back(path);
+  if (is_job_folder(path)) found.push_back(path);
   if (levels == 0) return;
   std::error_code error;
   std::vector<std::string> folders;
@@ -236,10 +340,15 @@ bool is_run_folder(const std::string& path) { return report_in(path).has_value()
 
 // Somebody's report.json alone makes no run folder.
 bool is_damaged_run(const std::string& path) {
+  if (has_no_report(path)) return did_steps(path);
   if (!is_file(path + "/report.json") || report_in(path)) return false;
   std::error_code error;
   return is_file(path + "/metrics.jsonl") || is_file(path + "/lock") ||
          fs::is_directory(path + "/checkpoints", error);
+}
+
+bool is_job_folder(const std::string& path) {
+  return is_run_folder(path) || is_damaged_run(path) || has_no_report(path);
 }
 
 RunRecord damaged_run(const std::string& path, const std::string& error) {
@@ -252,6 +361,15 @@ RunRecord damaged_run(const std::string& path, const std::string& error) {
 
 RunRecord read_run(const std::string& path) {
   const std::optional<Json> report = report_in(path);
+  if (!report && has_no_report(path)) {
+    if (did_steps(path))
+      fail_at(ErrorClass::Data, path, "run.report",
+              "report.json is missing; a job writes it before its first step");
+    RunRecord begun;
+    begun.path = path;
+    begun.state = is_held(path) ? "running" : "killed";
+    return begun;
+  }
   if (!report) {
     std::error_code error;
     if (!fs::is_directory(path, error))

@@ -30,8 +30,9 @@ struct BestPoint {
 
 struct RunRecord {
   std::string path;  // as it was given or found
-  // Status of the report; "killed" when it says running and no process holds the folder, "damaged" when the
-  // report cannot be read: then `error` says why, and nothing else is known.
+  // Status of the report; "killed" when it says running, or the job has not written it yet, and no process
+  // holds the folder, "damaged" when the report cannot be read or is lost: then `error` says why, and nothing
+  // else is known.
   std::string state;
   std::string error;  // why it failed, or empty
   std::string weights;
@@ -51,13 +52,15 @@ struct RunRecord {
 
 // Whether the folder has a report of a job.
 bool is_run_folder(const std::string& path);
-// Whether it has the files of a job, and a report that cannot be read.
+// Whether it has the files of a job, and a report that cannot be read or that is lost.
 bool is_damaged_run(const std::string& path);
+// One of these, or a job that was stopped before it wrote its report.
+bool is_job_folder(const std::string& path);
 RunRecord damaged_run(const std::string& path, const std::string& error);
 // IOError when files cannot be read, DataError when they are not of a job.
 RunRecord read_run(const std::string& path);
 // The run folders at a path and up to three levels below it, ordered by name, numbers by their value; those
-// with a damaged report too.
+// with a damaged report or without one too.
 std::vector<std::string> find_runs(const std::string& path);
 
 // "validation_loss" without "validation_".

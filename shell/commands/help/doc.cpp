@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "shell/commands/help/loop_functions.h"
 #include "shell/commands/help/operator_page.h"
 #include "shell/commands/help/small_pages.h"
 #include "shell/commands/manual_topics.h"
@@ -114,11 +115,32 @@ std::vector<std::string> pages_of(const std::string& name, const std::string& sh
   else if (!own.empty())
     pages.push_back(fmt::format("{}\n  A name of functions. In a statement: {}.", name, own));
   if (const Op* op = find_op(short_name)) pages.push_back(operator_page(*op, invocation.session.settings()));
-  if (auto page = dtype_page(name)) pages.push_back(*page);
+  if (auto page = dtype_page(name.starts_with("T.") ? name.substr(2) : name)) pages.push_back(*page);
+  if (auto page = loop_function_page(name)) pages.push_back(*page);
   if (auto page = method_page(name)) pages.push_back(*page);
   if (!pages.empty()) return pages;
   if (auto page = option_page(name)) pages.push_back(*page);
   return pages;
+}
+
+[[noreturn]] void unknown_loop_function(const std::string& name, Span span) {
+  // Without "T.", which is no part of what was mistyped.
+  constexpr std::size_t before = 2;
+  std::vector<std::string> names;
+  for (const std::string& each : loop_function_names()) names.push_back(each.substr(before));
+  for (const WordPage& page : word_pages()) {
+    for (std::size_t at = 0; at < page.words.size();) {
+      const std::size_t end = std::min(page.words.find(' ', at), page.words.size());
+      if (page.words.substr(at, before) == "T.")
+        names.emplace_back(page.words.substr(at + before, end - at - before));
+      at = end + 1;
+    }
+  }
+  const auto near = nearest_name(name.substr(before), names);
+  fail(ErrorClass::Usage, span, "doc.name",
+       fmt::format("nothing is known of '{}'; {}", printable(name),
+                   near ? fmt::format("did you mean 'T.{}'?", *near)
+                        : "of prim_funcs speaks the manual in docs/language.md, Loop nests"));
 }
 
 std::string page_of(Invocation& invocation) {
@@ -151,6 +173,8 @@ std::string page_of(Invocation& invocation) {
     return fmt::format("{} is no module here; {}", printable(name), instead);
   if (const std::string advice = python_name_advice(name); !advice.empty())
     return fmt::format("{} is no built-in here{}", printable(name), advice);
+  // What is asked of prim_funcs is answered of them.
+  if (name.starts_with("T.")) unknown_loop_function(name, invocation.span);
   if (auto topic = manual_topic(name)) {
     const std::string found = search(name);
     return *topic + (found.empty() ? "" : "\nand here" + found);

@@ -121,9 +121,8 @@ Difference session_difference(Workspace& workspace, const std::vector<std::strin
 }
 
 bool are_run_folders(const std::vector<std::string>& words) {
-  return words.size() == 2 && std::all_of(words.begin(), words.end(), [](const std::string& word) {
-           return is_run_folder(word) || is_damaged_run(word);
-         });
+  return words.size() == 2 &&
+         std::all_of(words.begin(), words.end(), [](const std::string& word) { return is_job_folder(word); });
 }
 
 ScriptValue shown(Invocation& invocation, const RunDifference& difference) {

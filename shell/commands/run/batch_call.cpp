@@ -88,10 +88,12 @@ Json run_line(Session& session, const std::string& text, Programs& programs) {
   }
   if (std::string params = text_field(line, "params"); !params.empty()) inputs.params = read_tensors(params);
 
+  const std::string out = text_field(line, "out");
+  if (!out.empty()) check_results_path(out, *function.module, function.name);
   std::vector<Value> arguments = make_arguments(*function.module, function.name, inputs);
   NamedTensors results =
       flatten_result(session.evaluator().call(function.module, function.name, std::move(arguments)));
-  if (std::string out = text_field(line, "out"); !out.empty()) write_tensors(out, results);
+  if (!out.empty()) write_tensors(out, results);
   Json answer = {{"ok", true}, {"exit", 0}, {"results", json_of_results(results)}};
   if (std::string expect = text_field(line, "expect"); !expect.empty()) {
     Closeness closeness;

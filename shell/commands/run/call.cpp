@@ -36,7 +36,10 @@ ScriptValue run(Invocation& invocation) {
   std::string function = function_of(invocation);
   std::vector<Value> arguments = call_arguments(invocation, function);
   const std::string path = invocation.given("out") ? invocation.output_path("out") : "";
-  if (!path.empty()) check_can_be_written(path);  // before much is computed for it
+  if (!path.empty()) {  // before much is computed for it
+    check_results_path(path, *invocation.module, function, invocation.span_of("out"));
+    check_can_be_written(path);
+  }
   Value result = invocation.session.evaluator().call(invocation.module, function, std::move(arguments));
   NamedTensors named = flatten_result(result);
   if (!path.empty()) write_tensors(path, named);

@@ -69,11 +69,13 @@ std::vector<CsvColumn> csv_columns(const NamedTensors& named) {
   std::vector<CsvColumn> columns;
   for (const auto& [name, tensor] : named) {
     const std::int64_t rows = tensor.shape().front(), width = rows == 0 ? 1 : tensor.size() / rows;
+    // Of a rank that no type told.
     if (tensor.rank() > 2) {
-      fail(ErrorClass::Usage, {}, "predict.csv",
-           fmt::format("the result {} has the shape {}; expected a number or a row of numbers for each row, "
-                       "or an output .npz",
-                       name, format_shape(tensor.shape())));
+      fail(ErrorClass::Usage, {}, "call.csv",
+           fmt::format(
+               "the result {} has the shape {}; a .csv or .tsv takes vectors and matrices; expected an "
+               "output .npz or .safetensors",
+               name, format_shape(tensor.shape())));
     }
     for (std::int64_t at = 0; at < width; ++at) {
       Tensor column = Tensor::empty(tensor.dtype(), {rows});
@@ -107,7 +109,10 @@ ScriptValue run(Invocation& invocation) {
   const FunctionPtr model = module.function(program.inference);
   if (!model) invocation.refuse_value("data", fmt::format("'{}' is no Relax function", function));
   const std::string path = invocation.given("out") ? invocation.output_path("out") : "";
-  if (!path.empty()) check_can_be_written(path);  // before much is computed for it
+  if (!path.empty()) {  // before much is computed for it
+    check_results_path(path, module, program.inference, invocation.span_of("out"));
+    check_can_be_written(path);
+  }
   TensorsByName values = parameter_values(invocation);
   std::vector<std::string> known;
   for (const Var& param : model->params) known.push_back(param.name());

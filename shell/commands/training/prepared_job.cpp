@@ -181,9 +181,23 @@ std::map<std::string, std::int64_t> sizes_told(const Invocation& invocation, con
                        data_set(invocation, "data", columns, taking));
 }
 
-}  // namespace
+// What of the trainer decides the job, as text.
+std::map<std::string, std::string> options_of_trainer(const SetupTrainerOptions& setup,
+                                                      const std::vector<std::string>& frozen) {
+  std::map<std::string, std::string> told;
+  if (!frozen.empty()) told["frozen"] = fmt::format("{}", fmt::join(frozen, ", "));
+  if (setup.average) told["average"] = format_double(*setup.average);
+  if (setup.gradient_norm) told["grad_norm"] = "True";
+  return told;
+}
 
-PreparedJob prepare_job(const Invocation& invocation, const std::string& function) {
+// What is read for a job; it stays where the job is prepared anew with the sizes that the data tell.
+struct ReadForJob {
+  std::optional<DataColumns> columns;
+  std::optional<TensorsByName> values;
+};
+
+PreparedJob prepared(const Invocation& invocation, const std::string& function, ReadForJob& read) {
   PreparedJob job;
   TrainOptions& wanted = job.options;
   TrainingProgram& program = job.program;
@@ -195,14 +209,18 @@ PreparedJob prepare_job(const Invocation& invocation, const std::string& functio
   program.judgement = judgement_of(setup.loss);
   program.returns_loss = setup.model_returns_loss();
   program.seed = wanted.seed;
-  const DataColumns columns = data_columns(invocation, "data", program.returns_loss ? 1 : 2);
+  if (!read.columns) read.columns = data_columns(invocation, "data", program.returns_loss ? 1 : 2);
+  const DataColumns& columns = *read.columns;
 
   Module source = *invocation.module;
   wanted.metrics = metrics_option(invocation, program.judgement, source);
   setup.metrics = metrics_of_steps(wanted.metrics, program.judgement);
   const Function& model = *relax_function(source, function);
   setup.data = columns.names;
-  std::optional<TensorsByName> given;  // once: a file of weights may be large
+  const auto values_in_params = [&]() -> const TensorsByName& {
+    if (!read.values) read.values = parameter_values(invocation);
+    return *read.values;
+  };
   if (program.returns_loss && !columns.named()) {
     for (const Var& param : model.params)
       if (setup.data.size() < columns.columns.size() && !is_random_key(param.type()))
@@ -210,8 +228,7 @@ PreparedJob prepare_job(const Invocation& invocation, const std::string& functio
   } else if (columns.named()) {
     check_data_names(invocation, columns, model, setup);
   } else if (columns.columns.size() > 2) {
-    given = parameter_values(invocation);
-    setup.data = inputs_by_count(*invocation.module, model, setup, columns, *given);
+    setup.data = inputs_by_count(*invocation.module, model, setup, columns, values_in_params());
   }
   Module made = setup_trainer(source, function, setup);
   const ModelParameters changed = parameters_of_trainer(source, model, setup);
@@ -221,19 +238,16 @@ PreparedJob prepare_job(const Invocation& invocation, const std::string& functio
   const TrainerNames made_names = trainer_names(source, model, setup);
   for (const Var& param : made.function(made_names.loss)->params)
     if (std::find(names.begin(), names.end(), param.name()) == names.end()) others.push_back(param.name());
-  if (!given) given = parameter_values(invocation);
-  refuse_given_keys(invocation, model, setup, changed.buffers, *given);
-  wanted.parameters = start_values(invocation, names, others, std::move(*given));
-  if (!changed.frozen.empty())
-    wanted.function_options["frozen"] = fmt::format("{}", fmt::join(changed.frozen, ", "));
-  if (setup.average) wanted.function_options["average"] = format_double(*setup.average);
-  if (setup.gradient_norm) wanted.function_options["grad_norm"] = "True";
+  TensorsByName given = values_in_params();
+  refuse_given_keys(invocation, model, setup, changed.buffers, given);
+  wanted.parameters = start_values(invocation, names, others, std::move(given));
+  wanted.function_options.merge(options_of_trainer(setup, changed.frozen));
   if (const auto sizes = sizes_told(invocation, columns, model, names, wanted.parameters, made,
                                     setup.prefix + program.step, program);
       !sizes.empty()) {
     Invocation bound = invocation;
     bound.module = std::make_shared<const Module>(bind_symbols(*invocation.module, function, sizes));
-    return prepare_job(bound, function);
+    return prepared(bound, function, read);
   }
   made = with_start_values(made, holder_of_parameters(source, model, setup), init_option(invocation), names,
                            wanted.parameters, setup.prefix, program);
@@ -282,6 +296,13 @@ PreparedJob prepare_job(const Invocation& invocation, const std::string& functio
     program.module = std::make_shared<const Module>(std::move(made));
   }
   return job;
+}
+
+}  // namespace
+
+PreparedJob prepare_job(const Invocation& invocation, const std::string& function) {
+  ReadForJob read;
+  return prepared(invocation, function, read);
 }
 
 }  // namespace relish

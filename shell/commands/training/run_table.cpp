@@ -121,12 +121,22 @@ ScriptValue run_table_values(const std::vector<RunRecord>& runs) {
 }
 
 void order_by_result(std::vector<RunRecord>& runs) {
-  std::stable_sort(runs.begin(), runs.end(), [](const RunRecord& a, const RunRecord& b) {
-    const std::optional<BestPoint> left = best_of(a, judged_metric(a)), right = best_of(b, judged_metric(b));
-    if (!left || !right) return left && !right;
-    return is_lower_better(left->metric) ? left->point.value < right->point.value
-                                         : left->point.value > right->point.value;
+  struct Judged {
+    std::optional<BestPoint> best;
+    std::size_t place;
+  };
+  // Once for each: a curve may have millions of points.
+  std::vector<Judged> judged;
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    judged.push_back({best_of(runs[i], judged_metric(runs[i])), i});
+  std::stable_sort(judged.begin(), judged.end(), [](const Judged& a, const Judged& b) {
+    if (!a.best || !b.best) return a.best && !b.best;
+    return is_lower_better(a.best->metric) ? a.best->point.value < b.best->point.value
+                                           : a.best->point.value > b.best->point.value;
   });
+  std::vector<RunRecord> ordered;
+  for (const Judged& each : judged) ordered.push_back(std::move(runs[each.place]));
+  runs = std::move(ordered);
 }
 
 namespace {

@@ -41,8 +41,8 @@ const Command command_runs{
     .examples = examples,
     .doc =
         "Of the run folders at the given folders, else in runs/, and up to three levels below. The state is the "
-        "`status` of the report, `killed` where the report says `running` and no process holds the folder, or `damaged` where "
-        "the report or the metrics cannot be read. "
+        "`status` of the report, `killed` where the report says `running`, or the job has not written one yet, and no process holds the folder, or "
+        "`damaged` where the report or the metrics cannot be read. "
         "A job is judged by a metric of its validation data, one that was asked for before the loss, else by one "
         "of the training rows.",
     .subject_optional = true,

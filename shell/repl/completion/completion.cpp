@@ -307,14 +307,39 @@ class Completer {
       keywords_of_call();
     }
     const Param* param = parameter_here();
-    const bool wants_tensor = param && param->kind == ParamKind::Tensor;
+    const bool tensor_of_function = wants_tensor_of_function();
+    const bool wants_tensor = (param && param->kind == ParamKind::Tensor) || tensor_of_function;
     std::vector<Candidate> own;
     for (std::string& name : names_bound_in(text_.substr(0, place_.begin)))
       own.push_back({std::move(name), "in this input", ""});
     if (wants_tensor) add(sources_.tensors());
     add(std::move(own));
-    if (place_.word.empty()) return add(sources_.names(false));
+    if (place_.word.empty()) {
+      // No module is a tensor; a name that is begun may go on to M.main(x), which gives one.
+      const std::vector<Candidate> modules =
+          tensor_of_function ? sources_.modules() : std::vector<Candidate>();
+      std::vector<Candidate> names = sources_.names(false);
+      std::erase_if(names, [&](const Candidate& name) {
+        return std::any_of(modules.begin(), modules.end(),
+                           [&](const Candidate& module) { return module.text == name.text; });
+      });
+      return add(std::move(names));
+    }
     add(sources_.names(true));
+  }
+
+  // Whether the argument that is begun is a tensor's, of a function of a module.
+  bool wants_tensor_of_function() const {
+    if (place_.callee.empty()) return false;
+    const std::vector<Candidate> parameters = sources_.tensor_parameters(place_.callee);
+    if (!place_.keyword.empty())
+      return std::any_of(parameters.begin(), parameters.end(),
+                         [&](const Candidate& each) { return each.text == place_.keyword; });
+    const std::vector<Candidate> all = sources_.parameters(place_.callee);
+    return place_.given.empty() && place_.argument < all.size() &&
+           std::any_of(
+               parameters.begin(), parameters.end(),
+               [&](const Candidate& each) { return each.text == all[place_.argument].text; });
   }
 
   CompletionSources sources_;

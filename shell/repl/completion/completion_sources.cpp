@@ -9,6 +9,7 @@
 #include "ir/rewriting/rewrite.h"
 #include "runtime/dtype.h"
 #include "runtime/files/selection.h"
+#include "shell/commands/help/loop_functions.h"
 #include "shell/program/program_file.h"
 #include "shell/script/builtins.h"
 #include "shell/script/methods.h"
@@ -266,6 +267,20 @@ std::vector<Candidate> CompletionSources::parameters(std::string_view function,
   return found;
 }
 
+std::vector<Candidate> CompletionSources::tensor_parameters(std::string_view function) const {
+  std::vector<Candidate> found;
+  const FunctionReference reference = function_named(workspace_, function);
+  if (!reference.module) return found;
+  if (const FunctionPtr graph = reference.module->function(reference.name)) {
+    for (const Var& param : graph->params)
+      if (param.type().tensor()) found.push_back({param.name(), "parameter", ""});
+  } else if (const PrimFuncPtr loops = reference.module->prim_func(reference.name)) {
+    for (const PrimParam& param : loops->params)
+      if (param.buffer()) found.push_back({param.name(), "parameter", ""});
+  }
+  return found;
+}
+
 std::vector<Candidate> CompletionSources::operator_keywords(const Op& op, std::size_t from) const {
   std::vector<Candidate> found;
   for (std::size_t i = from; i < op.params.size(); ++i) {
@@ -330,6 +345,7 @@ std::vector<Candidate> CompletionSources::pages() const {
     if (dot != std::string::npos) found.push_back({name.substr(dot + 1), "operator", summary});
   }
   add_words(found, catalog_names(), "entry of the catalog");
+  add_words(found, loop_function_names(), "function of prim_funcs");
   for (const Builtin& builtin : all_builtins()) found.push_back({std::string(builtin.name), "built-in", ""});
   return found;
 }

@@ -61,6 +61,14 @@ TEST_CASE("editor: completion of what a call takes") {
   CHECK_FALSE(offers("call(M.main, arg={\"", "count"));
   CHECK_FALSE(offers(":vars ", "count"));
   CHECK_FALSE(offers("del ", "print"));
+  // A module is no tensor.
+  CHECK_FALSE(offers("M.main(x=", "M"));
+  CHECK_FALSE(offers("M.main(", "M"));
+  CHECK(offers("M.main(x=", "x"));
+  // Its function gives one.
+  session("Model = M");
+  CHECK_FALSE(offers("M.main(x=", "Model"));
+  CHECK(offers("M.main(x=Mo", "Model"));
   CHECK_FALSE(offers("? rel", "relish"));
   CHECK(common_continuation(complete(session.workspace(), ":redo")).empty());
   // What is whole already stands first among what it may go on to.

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "ir/nodes/intrinsic.h"
 #include "ir/operators/op.h"
 #include "runtime/dtype.h"
 #include "shell/commands/help/small_pages.h"
@@ -115,6 +116,19 @@ TEST_CASE("pages are found by what is typed", "[shell]") {
   CHECK(page("F.max_pool2d").find("max_pool2d") != std::string::npos);
   CHECK(page("clamp").find("R.maximum(x, min)") != std::string::npos);
   CHECK(page("svd") == "svd: nothing here does what it does\n");
+  CHECK(
+      page("T.if_then_else").starts_with("T.if_then_else(condition, a, b)\n  a where the condition is true"));
+  CHECK(page("T.max").find("T.Max") != std::string::npos);
+  CHECK(page("T.axis.remap").find("T.axis.reduce") != std::string::npos);
+  for (const IntrinsicInfo& info : intrinsics()) {
+    INFO(info.name);
+    // With what it does, not with its operands alone.
+    CHECK(page("T." + std::string(info.name)).find("\n  It takes") == std::string::npos);
+  }
+  CHECK(harness.run("doc(\"T.if_then_els\")").error ==
+        "nothing is known of 'T.if_then_els'; did you mean 'T.if_then_else'?");
+  CHECK(harness.run("doc(\"T.ptx_wgmma\")").error ==
+        "nothing is known of 'T.ptx_wgmma'; of prim_funcs speaks the manual in docs/language.md, Loop nests");
   CHECK(harness.run("print(ops(\"clamp\"))").output.find("maximum") != std::string::npos);
   CHECK(harness.run("doc(\"entirely_different\")").error.starts_with("nothing is known of"));
 }

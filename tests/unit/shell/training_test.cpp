@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "ir/printer/printer.h"
@@ -118,6 +119,47 @@ TEST_CASE("parameters that are not trained belong to the result and to its file"
   REQUIRE(saved.size() == 2);
   for (const auto& [name, tensor] : saved)
     if (name == "b") CHECK(tensor.get_double(0) == 7);
+}
+
+namespace {
+
+// Bytes that the process has read from files.
+std::int64_t bytes_read() {
+  std::ifstream file("/proc/self/io");
+  std::string name;
+  for (std::int64_t count = 0; file >> name >> count;)
+    if (name == "rchar:") return count;
+  return -1;
+}
+
+}  // namespace
+
+TEST_CASE("data that tell the size of a parameter are read once") {
+  TemporaryFolder folder;
+  Harness harness(settings_for("interp", folder));
+  const std::string table = folder.file("x.csv");
+  REQUIRE(
+      harness
+          .run(
+              "@I.ir_module\nclass M:\n    @R.function\n    def main(x: R.Tensor((\"n\", \"d\"), \"float32\"), "
+              "w: R.Tensor((\"d\", 1), \"float32\")) -> R.Tensor((\"n\", 1), \"float32\"):\n"
+              "        y = R.matmul(x, w)\n        return y\n\nsave(rand((64, 500), seed=1), \"" +
+              table + "\")\n")
+          .error == "");
+  const auto read_by_job = [&](const std::string& rest) {
+    const std::int64_t before = bytes_read();
+    CHECK(harness
+              .run("t = train(M.main, data=(\"" + table +
+                   "\", zeros((64, 1))), loss=\"mse\", optimizer=\"sgd(lr=0.1)\", run_dir=None, epochs=1" +
+                   rest + ")")
+              .error == "");
+    return bytes_read() - before;
+  };
+  read_by_job("");
+  const std::int64_t given = read_by_job(", dim={\"d\": 500}"), told = read_by_job("");
+  const auto size = static_cast<std::int64_t>(std::filesystem::file_size(table));
+  CHECK(given >= size);
+  CHECK(told < given + size / 2);
 }
 
 TEST_CASE("rand without a seed goes on; with one, and in another run, it gives the same") {

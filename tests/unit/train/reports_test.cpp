@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -72,6 +73,22 @@ TEST_CASE("a run folder is read back") {
   CHECK(read_run(folder.file("a-9")).state == "running");
   ::close(lock);
 
+  // A job that was killed before it wrote its report has its lock and metrics without a line.
+  std::filesystem::create_directories(folder.file("c"));
+  folder.put("c/metrics.jsonl", "");
+  CHECK(find_runs(folder.file("c")).empty());
+  const int begun = ::open(folder.put("c/lock", "").c_str(), O_RDWR);
+  REQUIRE(::flock(begun, LOCK_EX) == 0);
+  CHECK(read_run(folder.file("c")).state == "running");
+  ::close(begun);
+  CHECK(find_runs(folder.file("c")) == std::vector<std::string>{folder.file("c")});
+  CHECK(read_run(folder.file("c")).state == "killed");
+  CHECK(read_run(folder.file("c")).step == 0);
+  // One that did a step had a report.
+  folder.put("c/metrics.jsonl", "{\"step\":1}\n");
+  CHECK(is_damaged_run(folder.file("c")));
+  CHECK(rule_of([&] { read_run(folder.file("c")); }) == "DataError: run.report");
+
   CHECK(rule_of([&] { read_run(folder.file("none")); }) == "IOError: file.system");
   CHECK(rule_of([&] { read_run(folder.file("b")); }) == "DataError: run.report");
   folder.put("a-9/metrics.jsonl", "{\"step\":1}\nnonsense\n{\"step\":2}\n");
@@ -120,6 +137,36 @@ TEST_CASE("a line of metrics means the same however its JSON is written") {
     const std::string path = put_run(folder, "c", report, std::string(line) + "\n");
     CHECK(failure_of([&] { read_run(path); }).starts_with("DataError: "));
   }
+}
+
+TEST_CASE("a line of metrics with many names takes the time of their number") {
+  const TemporaryFolder folder;
+  constexpr int count = 200'000;
+  for (const std::string_view space : {"", " "}) {
+    std::string metrics;
+    for (int line = 1; line <= 2; ++line) {
+      metrics += fmt::format("{{\"step\":{}{}", space, line);
+      for (int i = 0; i < count; ++i) metrics += fmt::format(",\"m{}\":{}{}", i, space, i % 100 + line);
+      metrics += "}\n";
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    const RunRecord run = read_run(put_run(folder, "a", R"({"status": "running"})", metrics));
+    // The square of a quarter of the number took 16 seconds.
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(10));
+    REQUIRE(run.curves.size() == count);
+    CHECK(run.curves[12'345].name == "m12345");
+    CHECK(run.curves[12'345].points.size() == 2);
+    CHECK(run.curves[12'345].points[1].value == 47);
+  }
+  // Of two members of one name the last one counts.
+  const RunRecord twice = read_run(
+      put_run(folder, "b", R"({"status": "running"})",
+              "{\"step\":1,\"a\":1,\"a\":2}\n{\"step\":2,\"a\":{\"a\":3},\"b\":[4,{\"c\":5}],\"a\": 6}\n"
+              "{\"step\":3,\"a\":7,\"a\":null}\n"));
+  REQUIRE(twice.curves.size() == 1);
+  REQUIRE(twice.curves[0].points.size() == 2);
+  CHECK(twice.curves[0].points[0].value == 2);
+  CHECK(twice.curves[0].points[1].value == 6);
 }
 
 TEST_CASE("what a job is judged by") {
