@@ -36,6 +36,10 @@ TEST_CASE("known calls: tensors and tuples of them by dtype, sizes and nesting",
   CHECK_FALSE(knows({a, Value::tuple({b, b, b})}));
   CHECK_FALSE(knows({Value::tuple({}), Value::tuple({b, Value::tuple({}), b})}));
   CHECK_FALSE(knows({a, ShapeValue{{4}}}));
+  calls.note(module, "f", {Value::tuple({b, b}), b}, {}, code_at(2));
+  CHECK(knows({Value::tuple({b, b}), b}));
+  CHECK_FALSE(knows({Value::tuple({b}), b, b}));
+  CHECK_FALSE(knows({Value::tuple({b, b, b})}));
 }
 
 TEST_CASE("known calls: values that are no tensors are not noted", "[jit]") {
@@ -80,8 +84,9 @@ TEST_CASE("known calls: the latest sixteen, and no code of modules that have gon
   calls.note(short_lived, "f", {}, {}, {nullptr, {nullptr, code, {}}, {}});
   CHECK(code.use_count() == 2);
   short_lived.reset();
-  for (int i = 0; i < 17; ++i) calls.note(module, "f", {tensor({i})}, {}, code_at(1));
+  calls.note(module, "g", {}, {}, code_at(1));
   CHECK(code.use_count() == 1);
+  for (int i = 0; i < 17; ++i) calls.note(module, "f", {tensor({i})}, {}, code_at(1));
   CHECK(calls.find(module, "f", {tensor({0})}, {}) == nullptr);
   for (int i = 1; i < 17; ++i) CHECK(calls.find(module, "f", {tensor({i})}, {}) != nullptr);
 }

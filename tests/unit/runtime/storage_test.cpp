@@ -36,6 +36,38 @@ TEST_CASE("storage: the block that was left last is found first, others by their
   CHECK(more.get() != c);
 }
 
+TEST_CASE("storage: the last block is nothing for another size, and stays", "[runtime]") {
+  if (!keeps_storage()) return;
+  give_reserves_back();
+  take_storage(1 << 10);
+  const StorageCounts before = storage_counts();
+  const auto larger = take_storage(4 << 10);
+  CHECK(storage_counts().taken == before.taken + 1);
+  const auto same = take_storage(1 << 10);
+  CHECK(storage_counts().taken == before.taken + 1);
+}
+
+TEST_CASE("storage: no more than a quarter of the limit is kept", "[runtime]") {
+  if (!keeps_storage()) return;
+  const std::uint64_t limit = limits().memory_bytes;
+  give_reserves_back();
+  limits().memory_bytes = memory_held() + (16 << 20);
+  bool asked = false;
+  const MemoryReserve other([&] { asked = true; });
+  {
+    std::vector<std::shared_ptr<void>> blocks;
+    for (int i = 0; i < 8; ++i) blocks.push_back(take_storage(1 << 20));
+  }
+  // Of 8 MiB 4 and the last one stay.
+  take_memory(11 << 20, "a test");
+  CHECK_FALSE(asked);
+  give_memory_back(11 << 20);
+  take_memory((11 << 20) + 1, "a test");
+  CHECK(asked);
+  give_memory_back((11 << 20) + 1);
+  limits().memory_bytes = limit;
+}
+
 TEST_CASE("storage: what is kept, the last block too, goes before something is refused", "[runtime]") {
   const std::uint64_t limit = limits().memory_bytes;
   give_reserves_back();
