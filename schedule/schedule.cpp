@@ -14,6 +14,7 @@
 #include "schedule/followers/followers.h"
 #include "schedule/nests/in_rows.h"
 #include "schedule/nests/movement.h"
+#include "schedule/nests/packed_terms.h"
 #include "schedule/nests/parted_updates.h"
 #include "schedule/remainders/remainders.h"
 #include "schedule/remainders/spread_sums.h"
@@ -48,6 +49,7 @@ class Scheduler {
             stmt->span);
       }
       if (const auto tiles = move_in_tiles(stmt, prover_, target_)) return inside(*tiles);
+      if (const auto unpacked = unpack_terms(stmt, prover_)) return statement(*unpacked);
       return inside(in_rows(stmt, prover_, target_, accumulators_));
     }
     if (const auto* n = stmt.as<While>()) {
