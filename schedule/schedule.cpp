@@ -16,6 +16,7 @@
 #include "schedule/nests/movement.h"
 #include "schedule/nests/packed_terms.h"
 #include "schedule/nests/parted_updates.h"
+#include "schedule/nests/tables.h"
 #include "schedule/remainders/remainders.h"
 #include "schedule/remainders/spread_sums.h"
 #include "schedule/unread_buffers.h"
@@ -50,6 +51,7 @@ class Scheduler {
       }
       if (const auto tiles = move_in_tiles(stmt, prover_, target_)) return inside(*tiles);
       if (const auto unpacked = unpack_terms(stmt, prover_)) return statement(*unpacked);
+      if (const auto tables = with_tables(stmt, prover_)) return statement(*tables);
       return inside(in_rows(stmt, prover_, target_, accumulators_));
     }
     if (const auto* n = stmt.as<While>()) {
