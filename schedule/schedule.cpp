@@ -12,6 +12,7 @@
 #include "schedule/contraction/contraction.h"
 #include "schedule/contraction/joined_inits.h"
 #include "schedule/followers/followers.h"
+#include "schedule/nests/carried.h"
 #include "schedule/nests/in_rows.h"
 #include "schedule/nests/movement.h"
 #include "schedule/nests/packed_terms.h"
@@ -39,6 +40,7 @@ class Scheduler {
     if (stmt.as<For>()) {
       // Buffers that may share elements: nothing is reordered.
       if (has_views_) return loop(stmt);
+      if (const auto carried = with_carried_element(stmt, prover_)) return *carried;
       if (const auto parts = part_updates(stmt, prover_)) return statement(*parts);
       if (const auto parts = split_by_remainders(stmt, prover_)) return statement(*parts);
       if (const auto contracted = contract(stmt, prover_, target_, {true, false, {}, true})) {
