@@ -12,8 +12,9 @@
 namespace relish {
 namespace {
 
-// Parts of an element, and of how many elements a sum is worth it.
-constexpr std::int64_t most_parts_of_element = 8, least_elements = 16;
+// Parts of an element, and of how many elements a sum is worth it. Vectors can be loaded from several places,
+// but not those of elements of fewer bytes.
+constexpr std::int64_t most_parts_of_element = 8, least_elements = 16, least_gathered_bytes = 4;
 
 bool is_quotient(BinaryOp op) { return op == BinaryOp::FloorDiv || op == BinaryOp::Div; }
 bool is_remainder(BinaryOp op) { return op == BinaryOp::FloorMod || op == BinaryOp::TruncMod; }
@@ -53,7 +54,8 @@ std::int64_t parts_of_element(const Scalar& value, const Axis& axis) {
   collect_loads(value, loads);
   const bool packed = std::any_of(loads.begin(), loads.end(), [&](const Access& load) {
     const Binary* last = load.indices->empty() ? nullptr : digit_of(load.indices->back(), axis);
-    return last && is_quotient(last->op);
+    return last && is_quotient(last->op) &&
+           static_cast<std::int64_t>(size_of(load.buffer->dtype())) < least_gathered_bytes;
   });
   return packed ? parts : 0;
 }
