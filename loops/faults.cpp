@@ -17,10 +17,18 @@ bool operation_may_fault(const Scalar& value) {
       return node->b.as_int().value_or(0) == 0;
     case BinaryOp::ShiftLeft:
     case BinaryOp::ShiftRight:
-      return node->b.as_int().value_or(-1) < 0;
+      return is_signed_int(value.dtype()) && node->b.as_int().value_or(-1) < 0;
     default:
       return false;
   }
+}
+
+bool operation_may_fault(const Scalar& value, RangeProver& prover) {
+  if (!operation_may_fault(value)) return false;
+  const auto* node = value.as<Binary>();
+  const bool shifts = node->op == BinaryOp::ShiftLeft || node->op == BinaryOp::ShiftRight;
+  const bool counted = value.dtype() == DType::Int32 || value.dtype() == DType::Int64;
+  return !shifts || !counted || !prover.nonnegative(node->b);
 }
 
 bool may_fault(const Scalar& value, RangeProver& prover) {
@@ -28,7 +36,7 @@ bool may_fault(const Scalar& value, RangeProver& prover) {
     for (std::size_t d = 0; d < load->indices.size(); ++d)
       if (!prover.in_range(load->indices[d], load->buffer->shape()[d])) return true;
   }
-  if (operation_may_fault(value)) return true;
+  if (operation_may_fault(value, prover)) return true;
   if (const auto* chosen = value.as<Select>(); chosen && chosen->lazy) {
     if (may_fault(chosen->condition, prover) || may_fault(chosen->b, prover)) return true;
     const std::size_t facts = prover.assume(chosen->condition);

@@ -8,8 +8,10 @@
 namespace relish {
 
 // Whether the operation itself, on integers, has no result for some operands: a division by what is no
-// literal other than 0, a shift by what is no literal that is not negative.
+// literal other than 0, a shift of signed integers by what is no literal that is not negative.
 bool operation_may_fault(const Scalar& value);
+// The same where `prover` may show that what is shifted by is not negative.
+bool operation_may_fault(const Scalar& value, RangeProver& prover);
 
 // Whether evaluating the expression may fail, its loads included.
 bool may_fault(const Scalar& value, RangeProver& prover);

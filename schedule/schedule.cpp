@@ -12,9 +12,12 @@
 #include "schedule/contraction/contraction.h"
 #include "schedule/contraction/joined_inits.h"
 #include "schedule/followers/followers.h"
+#include "schedule/nests/carried.h"
 #include "schedule/nests/in_rows.h"
 #include "schedule/nests/movement.h"
+#include "schedule/nests/packed_terms.h"
 #include "schedule/nests/parted_updates.h"
+#include "schedule/nests/tables.h"
 #include "schedule/remainders/remainders.h"
 #include "schedule/remainders/spread_sums.h"
 #include "schedule/unread_buffers.h"
@@ -37,6 +40,7 @@ class Scheduler {
     if (stmt.as<For>()) {
       // Buffers that may share elements: nothing is reordered.
       if (has_views_) return loop(stmt);
+      if (const auto carried = with_carried_element(stmt, prover_)) return *carried;
       if (const auto parts = part_updates(stmt, prover_)) return statement(*parts);
       if (const auto parts = split_by_remainders(stmt, prover_)) return statement(*parts);
       if (const auto contracted = contract(stmt, prover_, target_, {true, false, {}, true})) {
@@ -48,6 +52,8 @@ class Scheduler {
             stmt->span);
       }
       if (const auto tiles = move_in_tiles(stmt, prover_, target_)) return inside(*tiles);
+      if (const auto unpacked = unpack_terms(stmt, prover_)) return statement(*unpacked);
+      if (const auto tables = with_tables(stmt, prover_)) return statement(*tables);
       return inside(in_rows(stmt, prover_, target_, accumulators_));
     }
     if (const auto* n = stmt.as<While>()) {

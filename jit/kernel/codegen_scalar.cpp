@@ -346,8 +346,9 @@ llvm::Value* ScalarEmitter::divide(BinaryOp op, llvm::Value* a, llvm::Value* b, 
 
 llvm::Value* ScalarEmitter::shift(BinaryOp op, llvm::Value* a, llvm::Value* b, const Binary& node,
                                   DType dtype, Span span) {
-  const std::int64_t known = node.b.as_int().value_or(-1);
-  if (is_signed_int(dtype) && known < 0) {
+  const bool counted = dtype == DType::Int32 || dtype == DType::Int64;
+  const bool known = node.b.as_int().value_or(-1) >= 0 || (counted && prover_.nonnegative(node.b));
+  if (is_signed_int(dtype) && !known) {
     llvm::Value* good = builder_.CreateICmpSGE(b, llvm::ConstantInt::get(b->getType(), 0));
     fault_unless(good, {span, FaultKind::NegativeShift, {}, {}, {}}, sign_or_zero_extend(b, dtype));
   }

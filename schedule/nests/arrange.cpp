@@ -16,6 +16,19 @@
 namespace relish {
 namespace {
 
+// Whether an access moves by a few elements, so that vectors of memory hold several of them.
+bool moves_little(const Access& access, const ScalarVar& var, RangeProver& prover) {
+  constexpr std::int64_t few = 8;
+  if (!access.buffer->strides().empty()) return false;
+  for (std::size_t d = 0; d < access.indices->size(); ++d) {
+    const auto stride = prover.stride((*access.indices)[d], var);
+    const auto by = stride ? stride->constant() : std::nullopt;
+    const bool last = d + 1 == access.indices->size();
+    if (!by || (last ? *by < 1 || *by > few : *by != 0)) return false;
+  }
+  return true;
+}
+
 // Memory and latency cost of having `axis` innermost, in arbitrary units an iteration.
 double innermost_cost(const Axis& axis, const Nest& nest, RangeProver& prover) {
   std::vector<Access> accesses{{&nest.store->buffer, &nest.store->indices, true}};
@@ -29,7 +42,7 @@ double innermost_cost(const Axis& axis, const Nest& nest, RangeProver& prover) {
         cost += 1;
         break;
       case Pace::Across:
-        cost += 8;
+        cost += moves_little(access, axis.loop->var, prover) ? 4 : 8;
         break;
     }
   }

@@ -189,7 +189,9 @@ class Nest {
   LoweredCell cell_of(std::size_t d, const Scalar& p, const Scalar& k) {
     LoweredCell found = cell(d, p, k);
     if (tables_.empty()) return found;
-    found.source = lowering_.loops().load(tables_[d].source, {p, k});
+    // Of what a table holds nothing is known: the bounds are told again, so that no read is checked.
+    const Scalar source = lowering_.loops().load(tables_[d].source, {p, k});
+    found.source = max(min(source, x_[2 + d] - Scalar(1)), Scalar(0));
     found.weight = lowering_.loops().load(tables_[d].weight, {p, k});
     return found;
   }
