@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -30,6 +31,12 @@ struct ReadContext {
   // Assigned by top-level statements: functions must not use them. Sorted.
   std::vector<std::string> script_names;
   std::set<std::string> script_functions;  // those among them that the text defines as functions
+  // Functions of the top level that only Python has.
+  struct PythonFunction {
+    std::string decorator;    // T.macro and the like; empty: none that is known here
+    bool is_refused = false;  // where it stands
+  };
+  std::map<std::string, PythonFunction> python_functions;
   bool is_script_name(const std::string& name) const {
     return std::binary_search(script_names.begin(), script_names.end(), name);
   }

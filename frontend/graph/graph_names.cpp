@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "frontend/module/decorators.h"
 #include "frontend/names/binding_names.h"
 #include "frontend/names/foreign_texts.h"
 #include "frontend/names/suggestions.h"
@@ -112,6 +113,7 @@ std::vector<std::string> GraphNames::names() const {
 }
 
 void GraphNames::unknown_name(const std::string& name, Span at) {
+  refuse_python_function(context_, name, at);
   if (globals_.is_other_module(name)) {
     type_error(
         at, "name.module",

@@ -1,6 +1,7 @@
 // Decorators of functions.
 #include "frontend/module/decorators.h"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -53,6 +54,40 @@ std::string_view decorator_kind(const Namespaces& namespaces, const ast::Expr& d
   if (name == "T.prim_func") return "prim_func";
   if (name == "I.ir_module") return "module";
   return {};
+}
+
+std::string python_decorator(const Namespaces& namespaces, const ast::Expr& decorator) {
+  auto* call = decorator.as<ast::Call>();
+  std::string name = namespaces.canonical(call ? *call->callee : decorator);
+  const bool known = std::any_of(needs_python.begin(), needs_python.end(),
+                                 [&](const auto& each) { return each.first == name; });
+  return known ? name : "";
+}
+
+void keep_python_function(ReadContext& context, std::span<const Line> lines) {
+  const std::string_view text = context.text_of(lines.back().span);
+  const std::size_t name = std::min(text.find_first_not_of(" \t", 3), text.size());
+  Diagnostics ignored;
+  LineParser parser(context.file, context.text, ignored);
+  std::string expands;
+  for (const Line& line : lines.first(lines.size() - 1)) {
+    const ast::ExprPtr decorator = parser.decorator(line);
+    if (decorator && expands.empty()) expands = python_decorator(context.namespaces, *decorator);
+  }
+  context.python_functions[std::string(text.substr(name, text.find('(') - name))] = {std::move(expands)};
+}
+
+void refuse_python_function(const ReadContext& context, const std::string& name, Span at) {
+  const auto found = context.python_functions.find(name);
+  if (found == context.python_functions.end()) return;
+  const auto& [decorator, is_refused] = found->second;
+  if (is_refused) throw ReadContext::Silent{};
+  fail(ErrorClass::Syntax, at, "refused.python",
+       decorator.empty()
+           ? fmt::format("found '{}', a function of Python, which does not run here; write what it makes",
+                         printable(name))
+           : fmt::format("found '{}', which Python expands by @{}; write its statements here",
+                         printable(name), decorator));
 }
 
 void refuse_python(const ReadContext& context, const ast::Expr& decorator) {

@@ -1,7 +1,10 @@
 // What the decorators of a function say.
 #pragma once
 
+#include <span>
+
 #include "frontend/context.h"
+#include "frontend/text/scanner.h"
 #include "ir/nodes/attribute.h"
 
 namespace relish {
@@ -20,6 +23,16 @@ std::string_view decorator_kind(const Namespaces& namespaces, const ast::Expr& d
 
 // Throws SyntaxError for a decorator that needs Python.
 void refuse_python(const ReadContext& context, const ast::Expr& decorator);
+
+// The decorator of those that need Python, as @T.macro; empty for others.
+std::string python_decorator(const Namespaces& namespaces, const ast::Expr& decorator);
+
+// Keeps what a skipped function of a Python file is: its decorators and the line of its def.
+void keep_python_function(ReadContext& context, std::span<const Line> lines);
+
+// Throws for the use of a function that only Python has: SyntaxError, or silently where it stands as one that
+// was refused.
+void refuse_python_function(const ReadContext& context, const std::string& name, Span at);
 
 // Throws SyntaxError for a function without decorators and for features of TVM that need Python, TypeError
 // for an unknown decorator or argument.

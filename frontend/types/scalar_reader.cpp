@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "frontend/module/decorators.h"
 #include "frontend/text/ast_walk.h"
 #include "frontend/types/scalar_function.h"
 #include "support/counted.h"
@@ -478,6 +479,7 @@ ScalarOperand ScalarReader::call(const ast::Expr& expr, const ast::Call& call) {
     return {value.value, true};
   }
   if (name.substr(0, 2) != "T.") {
+    refuse_python_function(context_, name, call.callee->span);
     // x.size(0), len(x): PyTorch's and Python's words for a dimension.
     const auto* method = call.callee->as<ast::Attribute>();
     const bool size = method && method->name == "size" && call.arguments.size() == 1;
