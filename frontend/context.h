@@ -31,12 +31,13 @@ struct ReadContext {
   // Assigned by top-level statements: functions must not use them. Sorted.
   std::vector<std::string> script_names;
   std::set<std::string> script_functions;  // those among them that the text defines as functions
-  // Functions of the top level that only Python has.
-  struct PythonFunction {
-    std::string decorator;    // T.macro and the like; empty: none that is known here
-    bool is_refused = false;  // where it stands
+  // Names that only Python has, and what each of them is.
+  struct PythonName {
+    bool is_function = false;
+    std::string decorator;  // T.macro and the like, which needs Python
   };
-  std::map<std::string, PythonFunction> python_functions;
+  std::map<std::string, PythonName> python_names;
+  bool python_file = false;  // elsewhere they were refused where they stand
   bool is_script_name(const std::string& name) const {
     return std::binary_search(script_names.begin(), script_names.end(), name);
   }

@@ -35,6 +35,7 @@ class SourceReader {
                Diagnostics& diagnostics)
       : options_(options), context_(file, text, diagnostics), links_(context_, options) {
     context_.namespaces = options.namespaces;
+    context_.python_file = options.python_file;
   }
 
   ReadResult read();
@@ -192,8 +193,7 @@ std::vector<Line> SourceReader::relevant_lines(std::vector<Line> lines, Diagnost
       read.push_back({context_.file, lines[begin].span.begin, end_of(lines[i])});
       for (std::size_t k = begin; k <= i; ++k) kept.push_back(std::move(lines[k]));
     } else if (i < lines.size()) {
-      if (lines[i].first_word == "def" && !lines[i].damaged)
-        keep_python_function(context_, std::span(lines).subspan(begin, i - begin + 1));
+      if (!lines[i].damaged) keep_python_names(context_, std::span(lines).subspan(begin, i - begin + 1));
       bool import = bind_quietly(lines[i]);
       if (!import && !lines[i].header && !lines[i].damaged) keep_quietly(lines[i]);
       bool docstring = !lines[i].header && lines[i].first_word.empty();
@@ -254,10 +254,7 @@ void SourceReader::collect_names(const ast::Block& statements) {
   for (const ast::Statement& statement : statements) {
     const auto* function = statement.as<ast::FunctionDefinition>();
     const bool declaration = function && !is_script_function(statement);
-    for (std::size_t i = 0; declaration && i < function->decorators.size(); ++i) {
-      std::string expands = python_decorator(context_.namespaces, *function->decorators[i]);
-      if (!expands.empty()) context_.python_functions[function->name] = {std::move(expands), true};
-    }
+    if (declaration) keep_python_function(context_, *function);
     if (declaration || statement.as<ast::Damaged>()) continue;
     if (function) context_.script_functions.insert(function->name);
     auto* assignment = statement.as<ast::Assignment>();

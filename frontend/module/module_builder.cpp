@@ -74,6 +74,7 @@ void ModuleBuilder::declare(ast::Statement& statement) {
   declaration->comments = statement.comments;
   declaration->refused =
       !context_.attempt([&] { declaration->options = read_decorators(context_, definition); });
+  if (declaration->refused) keep_python_function(context_, definition);
   declaration->options.check_well_formed &= checked_;
   if (is_first(definition.name, definition.name_span)) by_name_[definition.name] = declaration.get();
   declarations_.push_back(std::move(declaration));
