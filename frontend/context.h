@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -30,6 +31,13 @@ struct ReadContext {
   // Assigned by top-level statements: functions must not use them. Sorted.
   std::vector<std::string> script_names;
   std::set<std::string> script_functions;  // those among them that the text defines as functions
+  // Names that only Python has, and what each of them is.
+  struct PythonName {
+    bool is_function = false;
+    std::string decorator;  // T.macro and the like, which needs Python
+  };
+  std::map<std::string, PythonName> python_names;
+  bool python_file = false;  // elsewhere they were refused where they stand
   bool is_script_name(const std::string& name) const {
     return std::binary_search(script_names.begin(), script_names.end(), name);
   }

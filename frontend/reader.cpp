@@ -7,9 +7,11 @@
 #include <functional>
 #include <memory>
 #include <set>
+#include <span>
 
 #include <fmt/format.h>
 
+#include "frontend/module/decorators.h"
 #include "frontend/module/deferred.h"
 #include "frontend/module/module_builder.h"
 #include "frontend/module/module_links.h"
@@ -33,6 +35,7 @@ class SourceReader {
                Diagnostics& diagnostics)
       : options_(options), context_(file, text, diagnostics), links_(context_, options) {
     context_.namespaces = options.namespaces;
+    context_.python_file = options.python_file;
   }
 
   ReadResult read();
@@ -190,6 +193,7 @@ std::vector<Line> SourceReader::relevant_lines(std::vector<Line> lines, Diagnost
       read.push_back({context_.file, lines[begin].span.begin, end_of(lines[i])});
       for (std::size_t k = begin; k <= i; ++k) kept.push_back(std::move(lines[k]));
     } else if (i < lines.size()) {
+      if (!lines[i].damaged) keep_python_names(context_, std::span(lines).subspan(begin, i - begin + 1));
       bool import = bind_quietly(lines[i]);
       if (!import && !lines[i].header && !lines[i].damaged) keep_quietly(lines[i]);
       bool docstring = !lines[i].header && lines[i].first_word.empty();
@@ -248,10 +252,11 @@ void SourceReader::bind_imports(ast::Block& statements) {
 void SourceReader::collect_names(const ast::Block& statements) {
   std::set<std::string> names(options_.session_names.begin(), options_.session_names.end());
   for (const ast::Statement& statement : statements) {
-    const bool declaration = statement.as<ast::FunctionDefinition>() && !is_script_function(statement);
+    const auto* function = statement.as<ast::FunctionDefinition>();
+    const bool declaration = function && !is_script_function(statement);
+    if (declaration) keep_python_function(context_, *function);
     if (declaration || statement.as<ast::Damaged>()) continue;
-    if (const auto* function = statement.as<ast::FunctionDefinition>())
-      context_.script_functions.insert(function->name);
+    if (function) context_.script_functions.insert(function->name);
     auto* assignment = statement.as<ast::Assignment>();
     auto* call = assignment && assignment->value ? assignment->value->as<ast::Call>() : nullptr;
     const std::string* target = assignment ? ast::name_of(*assignment->targets[0]) : nullptr;

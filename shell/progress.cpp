@@ -99,8 +99,11 @@ void TrainingProgress::print(const std::string& line) {
 void TrainingProgress::on_start(const std::vector<std::string>& trained,
                                 const std::vector<std::string>& inputs,
                                 const std::vector<std::string>& targets) {
-  write_error_text(fmt::format("trains {}; inputs {}; targets {}\n", name_list(trained), name_list(inputs),
-                               name_list(targets)));
+  std::string text = "trains " + name_list(trained);
+  // A model that is its own loss has targets alone, where one column is given.
+  if (!inputs.empty()) text += "; inputs " + name_list(inputs);
+  if (!targets.empty()) text += "; targets " + name_list(targets);
+  write_error_text(text + "\n");
 }
 
 // A note names folders and files, whose names may hold anything.

@@ -65,40 +65,74 @@ class Widening {
  private:
   // The leaf that the function gives for `args`.
   Expr body(const Function& function, const std::vector<Expr>& args) {
-    VarMap vars;
-    for (std::size_t i = 0; i < args.size(); ++i) vars.insert_or_assign(function.params[i].id(), args[i]);
-    for (const Binding& binding : all_bindings(function)) {
+    for (std::size_t i = 0; i < args.size(); ++i) vars_.insert_or_assign(function.params[i].id(), args[i]);
+    copy(all_bindings(function));
+    return widen_value(function.result);
+  }
+
+  void copy(const std::vector<Binding>& bindings) {
+    for (const Binding& binding : bindings) {
       builder_.set_origin(binding.span);
-      Expr value = widen_value(binding.value(), vars);
+      Expr value = widen_value(binding.value());
       if (const auto* cast = std::get_if<MatchCast>(&binding.kind)) {
         Binding made;
         const Type type = widen(cast->type);
-        made.kind = MatchCast{Var(builder_.fresh_name(cast->var.name()), type, true, binding.span),
-                              builder_.emit(value), type};
+        made.kind =
+            MatchCast{Var(builder_.fresh_name(cast->var.name()), type, builder_.in_dataflow(), binding.span),
+                      builder_.emit(value), type};
         made.span = binding.span;
-        vars.insert_or_assign(cast->var.id(), Expr(made.var()));
+        vars_.insert_or_assign(cast->var.id(), Expr(made.var()));
         builder_.append(made);
       } else {
-        vars.insert_or_assign(binding.var().id(), builder_.emit(value, binding.var().name()));
+        vars_.insert_or_assign(binding.var().id(), builder_.emit(value, binding.var().name()));
       }
     }
-    return widen_value(function.result, vars);
   }
 
-  std::vector<Expr> widen_values(const std::vector<Expr>& exprs, const VarMap& vars) {
+  // The block around a region ends with it.
+  Region widen_region(const Region& region) {
+    std::vector<Var> params;
+    for (const Var& param : region.params) {
+      params.emplace_back(builder_.fresh_name(param.name()), widen(param.type()), false, param.span());
+      vars_.insert_or_assign(param.id(), Expr(params.back()));
+    }
+    builder_.begin_region(std::move(params));
+    builder_.begin_block(false);
+    copy(all_bindings(region.blocks));
+    std::vector<Expr> results;
+    for (const Expr& value : widen_values(region.results)) results.push_back(builder_.emit(value));
+    builder_.end_block();
+    Region made = builder_.end_region(std::move(results));
+    builder_.begin_block(false);
+    return made;
+  }
+
+  Expr widen_if(If branch, Span span) {
+    branch.condition = builder_.emit(widen_value(branch.condition));
+    return with_regions(branch, [&](const Region& region, RegionRole) { return widen_region(region); }, span);
+  }
+
+  Expr widen_loop(Loop loop, Span span) {
+    for (Expr* bound : {&loop.begin, &loop.end, &loop.step})
+      if (bound->defined()) *bound = widen_value(*bound);
+    for (Expr& value : loop.initial) value = builder_.emit(widen_value(value));
+    return with_regions(
+        std::move(loop), [&](const Region& region, RegionRole) { return widen_region(region); }, span);
+  }
+
+  std::vector<Expr> widen_values(const std::vector<Expr>& exprs) {
     std::vector<Expr> result;
-    for (const Expr& expr : exprs) result.push_back(widen_value(expr, vars));
+    for (const Expr& expr : exprs) result.push_back(widen_value(expr));
     return result;
   }
 
-  Expr widen_value(const Expr& expr, const VarMap& vars) {
-    if (const Var* var = expr.as_var()) return vars.at(var->id());
+  Expr widen_value(const Expr& expr) {
+    if (const Var* var = expr.as_var()) return vars_.at(var->id());
     if (const auto* constant = expr.as<Constant>())
       return relish::constant(widen(constant->value), expr.span());
-    if (const auto* literal = expr.as<TupleExpr>())
-      return tuple(widen_values(literal->fields, vars), expr.span());
+    if (const auto* literal = expr.as<TupleExpr>()) return tuple(widen_values(literal->fields), expr.span());
     if (const auto* get = expr.as<TupleGet>())
-      return tuple_get(widen_value(get->tuple, vars), get->index, expr.span());
+      return tuple_get(widen_value(get->tuple), get->index, expr.span());
     if (const auto* call = expr.as<OpCall>()) {
       Attributes attributes = call->attributes;
       for (auto& [name, attribute] : attributes) {
@@ -112,9 +146,11 @@ class Widening {
         else
           attribute = DType::Float64;
       }
-      return op_call(*call->op, widen_values(call->args, vars), std::move(attributes), expr.span());
+      return op_call(*call->op, widen_values(call->args), std::move(attributes), expr.span());
     }
-    if (const auto* call = expr.as<CallTir>()) return widen_call(*call, vars, expr.span());
+    if (const auto* call = expr.as<CallTir>()) return widen_call(*call, expr.span());
+    if (const auto* branch = expr.as<If>()) return widen_if(*branch, expr.span());
+    if (const auto* loop = expr.as<Loop>()) return widen_loop(*loop, expr.span());
     const bool plain = expr.as<ShapeLiteral>() || expr.as<ScalarValueExpr>() || expr.as<StringLiteral>() ||
                        expr.as<DTypeLiteral>();
     if (!plain) throw NotWidened{};
@@ -122,7 +158,7 @@ class Widening {
   }
 
   // A gradient that the user wrote belongs to the prim_func as it is.
-  Expr widen_call(const CallTir& call, const VarMap& vars, Span span) {
+  Expr widen_call(const CallTir& call, Span span) {
     const auto* callee = call.callee.as<GlobalRef>();
     const PrimFuncPtr prim = callee ? from_.prim_func(callee->name) : nullptr;
     if (!prim || !call.gradient_name.empty() || user_gradient(from_, prim->name)) throw NotWidened{};
@@ -136,7 +172,7 @@ class Widening {
     for (Expr& arg : made.args) {
       const auto* number = arg.as<ScalarValueExpr>();
       if (!number || !is_narrow(number->value.dtype())) {
-        arg = widen_value(arg, vars);
+        arg = widen_value(arg);
         continue;
       }
       const auto* literal = number->value.as<FloatLiteral>();
@@ -150,6 +186,7 @@ class Widening {
   const Module& from_;
   Module& into_;
   FunctionBuilder builder_;
+  VarMap vars_;  // by the variables of the source
 };
 
 }  // namespace

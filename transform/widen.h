@@ -12,8 +12,8 @@
 namespace relish {
 
 // A module with the function of that name and its prim_funcs alone, widened; nothing when its meaning hangs
-// on what cannot be widened: prim_funcs that see bits or call others, native calls, ifs, loops, nested
-// functions, written gradients, or a rule that refuses float64.
+// on what cannot be widened: prim_funcs that see bits or call others, native calls, nested functions,
+// written gradients, or a rule that refuses float64.
 std::optional<Module> widened(const Module& module, std::string_view function);
 
 }  // namespace relish

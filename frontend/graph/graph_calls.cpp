@@ -21,13 +21,14 @@ namespace {
 struct Refusal {
   std::string_view name;
   std::string_view reason;
+  bool misplaced = false;  // a fault of the text, not something that is not to be had here
 };
 constexpr std::array<Refusal, 8> refusals = {{
-    {"R.match_cast", "found R.match_cast inside an expression; expected y = R.match_cast(x, type)"},
-    {"R.match_shape", "found R.match_shape inside an expression; expected y = R.match_shape(x, dims)"},
-    {"R.func_attr", "found R.func_attr inside an expression; expected it as a statement"},
-    {"R.output", "found R.output inside an expression; expected it as a statement"},
-    {"R.dataflow", "found R.dataflow inside an expression; expected with R.dataflow():"},
+    {"R.match_cast", "found R.match_cast inside an expression; expected y = R.match_cast(x, type)", true},
+    {"R.match_shape", "found R.match_shape inside an expression; expected y = R.match_shape(x, dims)", true},
+    {"R.func_attr", "found R.func_attr inside an expression; expected it as a statement", true},
+    {"R.output", "found R.output inside an expression; expected it as a statement", true},
+    {"R.dataflow", "found R.dataflow inside an expression; expected with R.dataflow():", true},
     {"R.emit_te", "R.emit_te needs Python, which Relish does not run; expected a prim_func and R.call_tir"},
     {"R.call_py_func", "R.call_py_func needs Python, which Relish does not run"},
     {"R.rewriter", "R.rewriter needs Python, which Relish does not run"},
@@ -110,18 +111,25 @@ std::optional<std::string> GraphCalls::device_text(const ast::Expr& expr) {
 }
 
 // The number of a kind of device: of tvm.cpu(), tvm.cuda(0) and the like.
+std::optional<std::int64_t> device_number(std::string_view name) {
+  static constexpr std::array<std::pair<std::string_view, std::int64_t>, 8> kinds = {{{"cpu", 1},
+                                                                                      {"llvm", 1},
+                                                                                      {"cuda", 2},
+                                                                                      {"opencl", 4},
+                                                                                      {"vulkan", 7},
+                                                                                      {"metal", 8},
+                                                                                      {"rocm", 10},
+                                                                                      {"webgpu", 15}}};
+  for (const auto& [known, number] : kinds)
+    if (known == name) return number;
+  return std::nullopt;
+}
+
 std::optional<std::int64_t> GraphCalls::device_kind(const ast::Call& call) const {
-  static constexpr std::array<std::pair<std::string_view, std::int64_t>, 6> kinds = {{{"tvm.cpu", 1},
-                                                                                      {"tvm.cuda", 2},
-                                                                                      {"tvm.opencl", 4},
-                                                                                      {"tvm.vulkan", 7},
-                                                                                      {"tvm.metal", 8},
-                                                                                      {"tvm.rocm", 10}}};
   const std::string name = context_.namespaces.canonical(*call.callee);
   const bool plain = call.arguments.size() < 2 && (call.arguments.empty() || call.arguments[0].name.empty());
-  for (const auto& [known, number] : kinds)
-    if (known == name && plain) return number;
-  return std::nullopt;
+  if (!plain || !name.starts_with("tvm.")) return std::nullopt;
+  return device_number(std::string_view(name).substr(4));
 }
 
 // Dimensions in a tuple or list as a shape.
@@ -247,7 +255,9 @@ std::optional<Expr> GraphCalls::special_call(const std::string& name, const ast:
     return dtype_literal(read_dtype(text->value, call.arguments[0].value->span), expr.span);
   }
   for (const Refusal& refusal : refusals) {
-    if (refusal.name == name) type_error(expr.span, "unsupported.operator", std::string(refusal.reason));
+    if (refusal.name != name) continue;
+    type_error(expr.span, refusal.misplaced ? "expression.value" : "unsupported.operator",
+               std::string(refusal.reason));
   }
   if (name.substr(0, 7) == "R.dist.") {
     type_error(expr.span, "unsupported.operator",

@@ -11,6 +11,9 @@
 
 namespace relish {
 
+// The number of a kind of devices, of TVM (and DLPack), by its name; nothing for others.
+std::optional<std::int64_t> device_number(std::string_view name);
+
 class GraphCalls : public GraphValues {
  protected:
   using GraphValues::GraphValues;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "frontend/module/decorators.h"
 #include "frontend/names/binding_names.h"
 #include "frontend/names/foreign_texts.h"
 #include "frontend/names/suggestions.h"
@@ -77,7 +78,7 @@ ScalarMeaning GraphNames::find(const std::string& name, Span use) {
   }
   ScalarMeaning symbol = symbols_.find(name, use);
   if (std::holds_alternative<std::monostate>(symbol) && frames_.size() == 1 && !look_up(name) &&
-      !context_.is_script_name(name)) {
+      !context_.is_script_name(name) && !context_.python_names.contains(name)) {
     return fmt::format(
         "found '{}', which no dimension introduces{}; expected a dimension \"{}\" of its own, in quotes",
         printable(name), did_you_mean(name, names()), printable(name));
@@ -112,6 +113,7 @@ std::vector<std::string> GraphNames::names() const {
 }
 
 void GraphNames::unknown_name(const std::string& name, Span at) {
+  refuse_python_name(context_, name, at);
   if (globals_.is_other_module(name)) {
     type_error(
         at, "name.module",
@@ -175,6 +177,7 @@ std::optional<std::string> GraphNames::module_member(const ast::Expr& callee) {
                                ? member
                                : fmt::format("cls = {0} above it, or {0}.{1}", printable(module), member)));
   }
+  refuse_python_name(context_, *base, attribute->object->span);
   return std::nullopt;
 }
 

@@ -269,7 +269,8 @@ class GraphCalls::OperatorArguments {
   bool add_device(const ast::Expr& value) {
     auto* device = value.as<ast::Call>();
     if (!device || !written_parameter(op_, "device_type", 0)) return false;
-    if (context_.namespaces.canonical(*device->callee) == "R.device") {
+    const std::string made_by = context_.namespaces.canonical(*device->callee);
+    if (made_by == "R.device" || made_by == "tvm.device" || made_by == "tvm.runtime.device") {
       add_device_fields(*device);
       return true;
     }
@@ -300,7 +301,13 @@ class GraphCalls::OperatorArguments {
             argument.value->span, "device.arguments",
             "found an argument that R.device has not; expected R.device(device_type=1, index=0)");
       }
-      add(std::string(spellings[at][0]), *argument.value, argument.name_span);
+      // The kind by its name.
+      const auto* name = at == 0 ? argument.value->as<ast::StringValue>() : nullptr;
+      const auto kind = name ? device_number(name->value) : std::nullopt;
+      if (kind)
+        written_.push_back({"device_type", *kind, argument.value->span});
+      else
+        add(std::string(spellings[at][0]), *argument.value, argument.name_span);
     }
   }
 

@@ -1,6 +1,7 @@
 // Decorators of functions.
 #include "frontend/module/decorators.h"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -53,6 +54,71 @@ std::string_view decorator_kind(const Namespaces& namespaces, const ast::Expr& d
   if (name == "T.prim_func") return "prim_func";
   if (name == "I.ir_module") return "module";
   return {};
+}
+
+std::string python_decorator(const Namespaces& namespaces, const ast::Expr& decorator) {
+  auto* call = decorator.as<ast::Call>();
+  std::string name = namespaces.canonical(call ? *call->callee : decorator);
+  const bool known = std::any_of(needs_python.begin(), needs_python.end(),
+                                 [&](const auto& each) { return each.first == name; });
+  return known ? name : "";
+}
+
+void keep_python_names(ReadContext& context, std::span<const Line> lines) {
+  const Line& line = lines.back();
+  const std::string_view text = context.text_of(line.span);
+  const bool function = line.first_word == "def";
+  if (function || line.first_word == "class") {
+    const std::size_t begin = std::min(text.find_first_not_of(" \t", line.first_word.size()), text.size());
+    ReadContext::PythonName made{function, {}};
+    Diagnostics ignored;
+    LineParser parser(context.file, context.text, ignored);
+    for (const Line& above : lines.first(lines.size() - 1)) {
+      const ast::ExprPtr decorator = parser.decorator(above);
+      if (decorator && made.decorator.empty())
+        made.decorator = python_decorator(context.namespaces, *decorator);
+    }
+    context.python_names[std::string(text.substr(begin, text.find_first_of("(:", begin) - begin))] =
+        std::move(made);
+    return;
+  }
+  // a, b = f(): what stands in front is names and commas.
+  const std::size_t end = text.find('=');
+  if (line.header || line.first_word.empty() || end == std::string_view::npos) return;
+  const std::string_view targets = text.substr(0, end);
+  if (!std::all_of(targets.begin(), targets.end(),
+                   [](char c) { return is_name_part(c) || c == ',' || c == ' '; }))
+    return;
+  const bool lambda = text.substr(end).find("lambda") != std::string_view::npos;
+  for (std::size_t at = 0; at < targets.size();) {
+    std::size_t behind = at;
+    while (behind < targets.size() && is_name_part(targets[behind])) ++behind;
+    if (behind > at) context.python_names[std::string(targets.substr(at, behind - at))].is_function = lambda;
+    at = behind + 1;
+  }
+}
+
+void keep_python_function(ReadContext& context, const ast::FunctionDefinition& definition) {
+  for (const ast::ExprPtr& each : definition.decorators) {
+    std::string decorator = python_decorator(context.namespaces, *each);
+    if (!decorator.empty()) context.python_names[definition.name] = {true, std::move(decorator)};
+  }
+}
+
+void refuse_python_name(const ReadContext& context, const std::string& name, Span at) {
+  const auto found = context.python_names.find(name);
+  if (found == context.python_names.end()) return;
+  if (!context.python_file) throw ReadContext::Silent{};
+  const auto& [is_function, decorator] = found->second;
+  const std::string text = printable(name);
+  fail(ErrorClass::Syntax, at, "refused.python",
+       !decorator.empty() ? fmt::format("found '{}', which Python expands by @{}; write its statements here",
+                                        text, decorator)
+       : is_function
+           ? fmt::format("found '{}', a function of Python, which does not run here; write what it makes",
+                         text)
+           : fmt::format("found '{}', a name of Python's, whose statements do not run here; write its value",
+                         text));
 }
 
 void refuse_python(const ReadContext& context, const ast::Expr& decorator) {

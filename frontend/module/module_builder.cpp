@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 #include <unordered_set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -54,6 +55,7 @@ struct ModuleBuilder::Declaration {
   std::optional<Header> header;
   FunctionPtr function;
   PrimFuncPtr prim;
+  std::string unread_callee;  // a function that it uses and that could not be read
 };
 
 ModuleBuilder::ModuleBuilder(ReadContext& context, std::string name, const Module* session,
@@ -72,6 +74,7 @@ void ModuleBuilder::declare(ast::Statement& statement) {
   declaration->comments = statement.comments;
   declaration->refused =
       !context_.attempt([&] { declaration->options = read_decorators(context_, definition); });
+  if (declaration->refused) keep_python_function(context_, definition);
   declaration->options.check_well_formed &= checked_;
   if (is_first(definition.name, definition.name_span)) by_name_[definition.name] = declaration.get();
   declarations_.push_back(std::move(declaration));
@@ -245,6 +248,7 @@ void ModuleBuilder::build_declaration(Declaration& declaration) {
   if (declaration.state != Declaration::State::Declared) return;
   declaration.state = declaration.refused ? Declaration::State::Built : Declaration::State::Building;
   if (declaration.refused) return;
+  Declaration* const outer = std::exchange(building_, &declaration);
   if (declaration.options.prim_func) {
     declaration.prim = PrimFuncBuilder(context_, *this)
                            .build(*declaration.definition, declaration.comments, declaration.options);
@@ -268,6 +272,7 @@ void ModuleBuilder::build_declaration(Declaration& declaration) {
       });
     }
   }
+  building_ = outer;
   ast::Block().swap(declaration.definition->body);  // larger than what was built from it
   declaration.state = Declaration::State::Built;
 }
@@ -324,6 +329,10 @@ void ModuleBuilder::drop_callers_of_unread() {
       }
     }
   }
+  // Those whose own type hangs on one that could not be read were not read either.
+  for (const auto& declaration : declarations_)
+    if (!declaration->unread_callee.empty() && !built(*declaration->definition))
+      tell(*declaration, declaration->unread_callee);
   for (std::size_t i = 0; i < gone.size(); ++i) {
     tell(*by_name_.at(gone[i]), missing.at(gone[i]));
     const auto found = callers.find(gone[i]);
@@ -439,6 +448,12 @@ std::optional<GlobalFunction> ModuleBuilder::built(const ast::FunctionDefinition
 }
 
 std::optional<GlobalMeaning> ModuleBuilder::find_global(const std::string& name, Span use) {
+  std::optional<GlobalMeaning> meaning = meaning_of(name, use);
+  if (building_ && meaning && meaning->reference.type().is_error()) building_->unread_callee = name;
+  return meaning;
+}
+
+std::optional<GlobalMeaning> ModuleBuilder::meaning_of(const std::string& name, Span use) {
   auto found = by_name_.find(name);
   if (found == by_name_.end()) {
     if (damaged_names_.contains(name)) throw ReadContext::Silent{};

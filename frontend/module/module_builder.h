@@ -57,6 +57,7 @@ class ModuleBuilder : public Globals, public PrimFuncModule {
   bool checked_ = true;
   bool lists_devices_ = false;
   void build_declaration(Declaration& declaration);
+  std::optional<GlobalMeaning> meaning_of(const std::string& name, Span use);
   void read_global_infos(const ast::Call& call);
   void declare_extern(const ast::Statement& statement, const ast::Expr& target, const std::string& name,
                       const ast::Call& call);
@@ -73,7 +74,8 @@ class ModuleBuilder : public Globals, public PrimFuncModule {
   const ConstantTable& constants_;
   const std::vector<std::string>& modules_;  // sorted
   ModuleLinks& links_;
-  Module linked_;                // copies that this module uses
+  Module linked_;  // copies that this module uses
+  Declaration* building_ = nullptr;
   std::uint32_t inferring_ = 0;  // functions being built because another needs their result type
   Module module_;
   std::vector<std::unique_ptr<Declaration>> declarations_;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "frontend/module/decorators.h"
 #include "frontend/text/ast_walk.h"
 #include "frontend/types/scalar_function.h"
 #include "support/counted.h"
@@ -152,6 +153,8 @@ ScalarOperand ScalarReader::operand(const ast::Expr& expr) {
       return {if_then_else(condition, then_value.value, else_value.value, expr.span)};
     }
     if (auto* v = expr.as<ast::Hole>()) refuse_hole(context_, scope_, *v, expr.span);
+    if (const std::string root = ast::dotted_name(expr); !root.empty())
+      refuse_python_name(context_, root.substr(0, root.find('.')), expr.span);
     type_error(expr.span, "scalar.expression",
                fmt::format("found {}; expected a scalar", ast::describe(expr)));
   }();
@@ -373,6 +376,7 @@ ScalarOperand ScalarReader::name(const ast::Expr& expr, const std::string& id) {
                     printable(id)));
   }
   if (context_.is_script_name(id)) fail_script_name(id, expr.span, true);
+  refuse_python_name(context_, id, expr.span);
   fail_unknown_name(id, expr.span, scope_.names());
 }
 
@@ -415,6 +419,7 @@ ScalarOperand ScalarReader::subscript(const ast::Expr& expr, const ast::Subscrip
   }
   if (std::holds_alternative<std::monostate>(meaning)) {
     if (context_.is_script_name(*id)) fail_script_name(*id, object->span);
+    refuse_python_name(context_, *id, object->span);
     fail_unknown_name(*id, object->span, scope_.names());
   }
   if (auto* scalar = std::get_if<Scalar>(&meaning); scalar && !scalar->defined()) throw ReadContext::Silent{};
@@ -478,6 +483,7 @@ ScalarOperand ScalarReader::call(const ast::Expr& expr, const ast::Call& call) {
     return {value.value, true};
   }
   if (name.substr(0, 2) != "T.") {
+    refuse_python_name(context_, name.substr(0, name.find('.')), call.callee->span);
     // x.size(0), len(x): PyTorch's and Python's words for a dimension.
     const auto* method = call.callee->as<ast::Attribute>();
     const bool size = method && method->name == "size" && call.arguments.size() == 1;

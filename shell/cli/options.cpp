@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <deque>
 #include <set>
 #include <thread>
@@ -193,6 +194,16 @@ std::string foreign_flag_hint(const Command& command, const std::string& flag) {
   return "";
 }
 
+// A letter is near to every other one: only the same in the other case is meant by it.
+std::string nearest_flag(const std::string& flag, std::vector<std::string> names) {
+  if (flag.size() == 2)
+    std::erase_if(names, [&](const std::string& name) {
+      return name.size() != 2 || std::tolower(static_cast<unsigned char>(name[1])) !=
+                                     std::tolower(static_cast<unsigned char>(flag[1]));
+    });
+  return did_you_mean(flag, names);
+}
+
 [[noreturn]] void unknown_flag(const CLI::App& app, const Command& command,
                                const std::vector<std::string>& words, const std::string& given) {
   std::vector<std::string> names;
@@ -203,7 +214,8 @@ std::string foreign_flag_hint(const Command& command, const std::string& flag) {
   std::string flag = given.substr(0, given.find('='));
   std::string hint = command.name == "run" ? hint_of_argument(words, flag) : "";
   if (hint.empty()) hint = foreign_flag_hint(command, flag);
-  if (const std::string near = did_you_mean(flag, names); !near.empty() && !hint.starts_with("; an ") &&
+  if (flag == "-f" && command.transforms) hint = "; it goes over all functions";
+  if (const std::string near = nearest_flag(flag, names); !near.empty() && !hint.starts_with("; an ") &&
                                                           !hint.starts_with("; here ") &&
                                                           !hint.starts_with("; write "))
     hint = near;
@@ -245,7 +257,7 @@ std::size_t leading_options(const std::vector<std::string>& arguments) {
         for (const std::string& long_name : known->get_lnames()) names.push_back("--" + long_name);
       }
       fail_usage("option.unknown", fmt::format("unknown option '{}' before the command{}", printable(name),
-                                               did_you_mean(name, names)));
+                                               nearest_flag(name, names)));
     }
     bool alone = option->get_items_expected_max() == 0 || name.size() != arguments[at].size();
     at += alone ? 1 : 2;

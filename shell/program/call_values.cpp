@@ -37,9 +37,9 @@ void collect_leaves(const std::string& path, const Type& type, std::vector<Leaf>
   into.push_back({path, type});
 }
 
-[[noreturn]] void no_fit(const Leaf& leaf, const std::string& found) {
+[[noreturn]] void no_fit(const Leaf& leaf, const std::string& found, std::string_view hint = "") {
   fail(ErrorClass::Data, {}, "call.argument",
-       fmt::format("argument '{}': found {}, expected {}", leaf.path, found, print(leaf.type)));
+       fmt::format("argument '{}': found {}, expected {}{}", leaf.path, found, print(leaf.type), hint));
 }
 
 // The value of `literal` for a leaf: nested lists become tensors of the parameter's dtype.
@@ -149,7 +149,8 @@ Value made_value(const Leaf& leaf, const ArgumentText& text, const SymbolValues&
                              Distribution::Uniform, {});
       } catch (const Failure& failure) {
         if (failure.error_class() != ErrorClass::Type) throw;
-        no_fit(leaf, "rand");
+        const bool key = *tensor->dtype == DType::UInt32 && shape == Shape{2};
+        no_fit(leaf, "rand", key ? "; a key is written key(0)" : "");
       }
     case ArgumentText::Ones: {
       Tensor ones = Tensor::empty(*tensor->dtype, shape);
@@ -228,7 +229,7 @@ GivenArguments arguments_by_leaf(const Module& module, const std::string& functi
 constexpr Option call_option_table[] = {
     {"arg", OptionKind::Assignments, "",
      "value of a parameter, which in scripts may also stand as in a call: NAME=LITERAL, NAME=@FILE[:ENTRY], NAME=rand(seed=1), "
-     "NAME=zeros, NAME=ones; t.0 for a field of a tuple; rand without a seed draws from --seed and the name"},
+     "NAME=zeros, NAME=ones, NAME=key(0); t.0 for a field of a tuple; rand without a seed draws from --seed and the name"},
     {"params", OptionKind::Tensors, "",
      "file (npz, safetensors) with the values of the other parameters, by name"},
     {"dim", OptionKind::Assignments, "", "values of symbolic dimensions: n=8,m=4"},
@@ -324,7 +325,7 @@ Value parse_argument(const std::string& name, const Type& type, const ScriptValu
   }
   bool plain_text = type.as<StringType>() != nullptr;
   return value_of_literal(leaf,
-                          plain_text ? ScriptValue(*given.string()) : parse_literal(*given.string(), what));
+                          plain_text ? ScriptValue(*given.string()) : parse_literal(argument.text, what));
 }
 
 std::vector<Value> make_arguments(const Module& module, const std::string& function,

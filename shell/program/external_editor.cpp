@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
+#include "shell/program/child_signals.h"
 #include "support/atomic_file.h"
 #include "support/failure.h"
 #include "support/limits.h"
@@ -54,17 +54,17 @@ class EditedFile {
 std::string edited_by_user(const std::string& text) {
   const EditedFile file(text);
   const std::string command = editor_command(), line = command + " \"$1\"", path = file.path();
+  const ChildSignals signals;
   const pid_t child = ::fork();
   if (child < 0)
     fail(ErrorClass::IO, {}, "edit.editor", fmt::format("cannot start an editor: {}", std::strerror(errno)));
   if (child == 0) {
-    ::signal(SIGINT, SIG_DFL);
+    ChildSignals::take_back();
     ::execl("/bin/sh", "sh", "-c", line.c_str(), "relish", path.c_str(), nullptr);
     ::_exit(127);
   }
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    // Ctrl-C is the editor's while it runs.
   }
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     fail(

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "runtime/philox.h"
+
 namespace relish {
 namespace {
 
@@ -14,6 +16,19 @@ const WrittenValue* not_literal(const WrittenValue& value) {
   for (const WrittenValue& item : value.items)
     if (const WrittenValue* found = not_literal(item)) return found;
   return nullptr;
+}
+
+// The key that a script writes as key(SEED), as the literal of its words.
+std::optional<std::string> key_literal(const ValueText& text, const WrittenValue& value) {
+  if (value.kind != Kind::Call || value.text != "key") return std::nullopt;
+  const bool one = value.items.size() == 1;
+  const bool named = one && value.items[0].kind == Kind::Argument && value.items[0].text == "seed";
+  const auto seed =
+      one ? whole_number<std::uint64_t>(text.source(named ? value.items[0].items[0] : value.items[0]))
+          : std::nullopt;
+  if (!seed) text.refuse(value, "key(NUMBER)");
+  const RandomKey key = key_from_seed(*seed);
+  return fmt::format("[{}, {}]", key.words[0], key.words[1]);
 }
 
 // The word of `rand` and the like, with its arguments when it is written as a call.
@@ -63,18 +78,24 @@ ArgumentText parse_argument_text(std::string_view written, std::string_view what
   }
   // What begins as one of the words: a literal, which may be long, is read once, where it is used.
   const std::string_view word = without_blanks(written);
-  const bool may_be = word.starts_with("rand") || word.starts_with("zeros") || word.starts_with("ones");
+  const bool may_be = word.starts_with("rand") || word.starts_with("zeros") || word.starts_with("ones") ||
+                      word.starts_with("key");
   if (!may_be) return result;
   ValueText text(written, what);
   const WrittenValue value = text.value("a value");
+  if (auto literal = key_literal(text, value)) {
+    result.text = *std::move(literal);
+    return result;
+  }
   const auto maker = maker_of(value);
   if (!maker) return result;
   result.kind = *maker;
   if (value.items.empty()) return result;
   if (*maker != ArgumentText::Rand) text.refuse(value.items[0], fmt::format("{}()", value.text));
   const WrittenValue& given = value.items[0];
+  // A number alone would be a shape in a script.
   const bool named = given.kind == Kind::Argument && given.text == "seed";
-  result.seed = whole_number<std::uint64_t>(text.source(named ? given.items[0] : given));
+  if (named) result.seed = whole_number<std::uint64_t>(text.source(given.items[0]));
   if (!result.seed || value.items.size() > 1) text.refuse(value, "rand(seed=NUMBER)");
   return result;
 }

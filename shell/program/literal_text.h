@@ -1,5 +1,5 @@
 // Values written on the command line: numbers, True, False, None, strings in quotes, nested lists and tuples,
-// and the words that make a tensor for a parameter: rand, rand(seed=1), zeros, ones, @FILE[:ENTRY].
+// and the words that make a tensor for a parameter: rand, rand(seed=1), zeros, ones, key(0), @FILE[:ENTRY].
 #pragma once
 
 #include <cstdint>

@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "shell/program/child_signals.h"
+
 namespace relish {
 namespace {
 
@@ -44,9 +46,10 @@ bool shown_by_pager(std::string_view text) {
   const std::string command = std::string("LESS=\"${LESS-FRX}\"; export LESS; ") + pager_command();
   int ends[2];
   if (::pipe(ends) != 0) return false;
+  const ChildSignals signals;
   const pid_t child = ::fork();
   if (child == 0) {
-    ::signal(SIGINT, SIG_DFL);
+    ChildSignals::take_back();
     ::signal(SIGPIPE, SIG_DFL);
     ::dup2(ends[0], STDIN_FILENO);
     ::close(ends[0]);
@@ -63,7 +66,6 @@ bool shown_by_pager(std::string_view text) {
   if (child < 0) return false;
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    // Ctrl-C is the pager's while it runs.
   }
   // One that could not be started has shown nothing.
   return !WIFEXITED(status) || WEXITSTATUS(status) != 127;

@@ -124,6 +124,7 @@ std::vector<TextUnit> text_units(std::string_view text) {
     if (!begins) continue;
     TextUnit& unit = units.back();
     decorated = words.starts_with('@');
+    unit.decorated |= decorated;
     if (const auto function = name_behind(words, "def "); !function.empty()) {
       unit.kind = TextUnit::Kind::Function;
       unit.name = function;

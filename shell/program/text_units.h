@@ -15,6 +15,7 @@ struct TextUnit {
   std::string_view name;   // of a class or function
   // From its decorators, or the comments above, to what follows it; of a class its header alone.
   std::size_t begin = 0, end = 0;
+  bool decorated = false;
 };
 // In the order of the text, without gaps. The names are parts of it.
 std::vector<TextUnit> text_units(std::string_view text);

@@ -10,6 +10,7 @@
 #include "frontend/text/syntax_check.h"
 #include "ir/rewriting/rewrite.h"
 #include "shell/program/function_reading.h"
+#include "shell/program/reading.h"
 #include "shell/program/text_units.h"
 #include "shell/script/libraries.h"
 #include "shell/script/redefinition.h"
@@ -78,14 +79,29 @@ void refuse_missing_callees(const Module& module, const std::vector<std::string>
   }
 }
 
+// The text must be one of the language; of a Python file what is read of it.
+std::uint32_t refuse_broken_text(const std::string& path, const std::string& text) {
+  const std::uint32_t source = Sources::instance().add(path, text);
+  Diagnostics diagnostics;
+  if (is_python_file(path)) {
+    ReadOptions options;
+    options.python_file = true;
+    Diagnostics all;
+    read_source(source, options, all);
+    for (const Diagnostic& each : all.all())
+      if (each.severity == Severity::Error && each.error_class == ErrorClass::Syntax) diagnostics.add(each);
+  } else {
+    check_syntax_of(source, diagnostics);
+  }
+  throw_if_errors(diagnostics);
+  return source;
+}
+
 // A file that is half written has lost functions that nobody has taken out: it must be one of the language,
 // and still have one of the module's.
 void refuse_cut_off(const Module& module, const std::string& path, const std::string& text,
                     const std::vector<std::string>& removed) {
-  const std::uint32_t source = Sources::instance().add(path, text);
-  Diagnostics diagnostics;
-  check_syntax_of(source, diagnostics);
-  throw_if_errors(diagnostics);
+  const std::uint32_t source = refuse_broken_text(path, text);
   if (removed.size() < module.functions.size()) return;
   fail(ErrorClass::Type, Span{source, 0, 0}, "reload.callee",
        fmt::format("the file has no function of '{}' any more", printable(module.name)));
@@ -316,7 +332,13 @@ std::optional<std::string> FileChanges::reload_free_functions(const std::set<std
     const auto now = text_of_file(path);
     const UnitTexts fresh(now, "");
     std::vector<bool> wanted(fresh.units().size());
-    std::vector<std::string> changed;
+    std::vector<std::string> changed, added;
+    for (const auto& [unit_name, unit] : fresh.functions()) {
+      const bool is_new = names.empty() && fresh.units()[unit].decorated && !functions->find(unit_name);
+      if (!is_new) continue;
+      wanted[unit] = true;
+      added.emplace_back(unit_name);
+    }
     for (const std::string& name : own) {
       const auto file = file_of(*functions->find(name));
       const UnitTexts before(file->text, "");
@@ -325,12 +347,14 @@ std::optional<std::string> FileChanges::reload_free_functions(const std::set<std
       wanted[*unit] = true;
       changed.push_back(name);
     }
-    if (changed.empty()) continue;
+    if (changed.empty() && added.empty()) continue;
     const std::string text = text_of_units(*now, fresh.units(), wanted);
     workspace_.run(path, text);
-    const GlobalFunction& declared = *workspace_.script().free_functions()->find(changed.front());
+    const std::string& first = (changed.empty() ? added : changed).front();
+    const GlobalFunction& declared = *workspace_.script().free_functions()->find(first);
     whole_[source_of(declared)] = {path, now};
-    for (const std::string& name : changed) told += (told.empty() ? "~ " : ", ") + name;
+    for (const auto& [mark, group] : {std::pair("~ ", &changed), std::pair("+ ", &added)})
+      for (const std::string& name : *group) told += (told.empty() ? "" : ", ") + (mark + name);
   }
   return told.empty() ? std::nullopt : std::optional<std::string>(told);
 }
@@ -378,8 +402,15 @@ std::vector<std::string> FileChanges::reload(const std::optional<std::string>& n
     auto line = reload_free_functions(name ? std::set<std::string>{*name} : std::set<std::string>());
     if (line) told.push_back(std::move(*line));
   }
+  if (told.empty()) refuse_broken_files(name);
   if (!told.empty()) workspace_.rebind_modules(changed, name ? ":reload " + *name : ":reload");
   return told;
+}
+
+// A file that changed beside its functions, and is none of the language any more, is not as it was.
+void FileChanges::refuse_broken_files(const std::optional<std::string>& name) const {
+  for (const auto& [path, text] : files_of(name))
+    if (const auto now = text_of_file(path); *now != *text) refuse_broken_text(path, *now);
 }
 
 // --- Watching.
@@ -391,8 +422,9 @@ FileChanges::Seen FileChanges::seen_of(const std::string& path) {
   return {info.st_mtim.tv_sec * second + info.st_mtim.tv_nsec, static_cast<std::uint64_t>(info.st_size)};
 }
 
-std::set<std::string> FileChanges::paths_of(const std::optional<std::string>& name) const {
-  std::set<std::string> paths;
+std::map<std::string, std::shared_ptr<const std::string>> FileChanges::files_of(
+    const std::optional<std::string>& name) const {
+  std::map<std::string, std::shared_ptr<const std::string>> files;
   const Environment& environment = workspace_.script().environment();
   for (const std::string& each : environment.names()) {
     const std::string_view kind = kind_name(*environment.peek(each));
@@ -402,20 +434,20 @@ std::set<std::string> FileChanges::paths_of(const std::optional<std::string>& na
     if (const auto* module = value.as<ModulePtr>()) file = file_of_module(*module);
     if (const auto* function = value.as<FunctionReference>())
       file = file_of(*function->module->find(function->name));
-    if (file) paths.insert(file->path);
+    if (file) files.emplace(file->path, file->text);
   }
-  return paths;
+  return files;
 }
 
 void FileChanges::watch(const std::optional<std::string>& name) {
   if (std::find(watched_.begin(), watched_.end(), name) == watched_.end()) watched_.push_back(name);
-  for (const std::string& path : paths_of(name)) seen_[path] = seen_of(path);
+  for (const auto& [path, text] : files_of(name)) seen_[path] = seen_of(path);
 }
 
 bool FileChanges::changed() {
   bool any = false;
   for (const auto& name : watched_) {
-    for (const std::string& path : paths_of(name)) {
+    for (const auto& [path, text] : files_of(name)) {
       const Seen now = seen_of(path);
       const auto [known, fresh] = seen_.emplace(path, now);
       any |= !fresh && !(known->second == now);

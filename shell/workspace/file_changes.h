@@ -64,7 +64,10 @@ class FileChanges {
                          const std::shared_ptr<const std::string>& now);
   ModulePtr read_whole(const ModulePtr& module, const FileText& file, const std::string& now);
   bool is_own(const GlobalFunction& function, const std::string& path) const;
-  std::set<std::string> paths_of(const std::optional<std::string>& name) const;
+  // The files of one name or of all, with their texts when they were read.
+  std::map<std::string, std::shared_ptr<const std::string>> files_of(
+      const std::optional<std::string>& name) const;
+  void refuse_broken_files(const std::optional<std::string>& name) const;
 
   Workspace& workspace_;
   // Of sources that hold a part of a file the whole; and texts that were cut.

@@ -61,7 +61,9 @@ const Command command_reload{
     .examples = examples,
     .doc =
         "Functions whose text is as it was stay the very same ones, and so do tensors. What commands made of a "
-        "function that changed is stale; :redo-derived M makes it anew. Statements of the file do not run.",
+        "function that changed is stale; :redo-derived M makes it anew. Functions that the file has by now "
+        "come in: those of a class, and without a name free ones of a file that the session runs. Statements "
+        "of the file do not run.",
     .surfaces = in_session,
     .arguments = "[NAME]",
 };

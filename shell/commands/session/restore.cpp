@@ -42,11 +42,12 @@ ScriptValue run(Invocation& invocation) {
   Workspace& workspace = *invocation.workspace;
   const std::size_t own = workspace.log().size() - 1;
   if (own > 0 && !invocation.flag("overwrite")) {
-    fail(
-        ErrorClass::Usage, {}, "restore.session",
-        fmt::format("this session has {} of its own, which would be lost; write :restore FILE --overwrite to "
-                    "lose {}, or begin with relish repl FILE",
-                    counted(own, "state"), own == 1 ? "it" : "them"));
+    const std::string given = printable(fmt::format("{}", fmt::join(invocation.files, " ")));
+    fail(ErrorClass::Usage, {}, "restore.session",
+         fmt::format("this session has {} of its own, which would be lost; write :restore {}--overwrite to "
+                     "lose {}, or begin with {}",
+                     counted(own, "state"), given.empty() ? "" : given + " ", own == 1 ? "it" : "them",
+                     given.empty() ? "relish repl and :restore" : "relish repl " + given));
   }
   const std::vector<std::string> lost = workspace.restore(path);
   std::string text = fmt::format("restored {}; now at {}", counted(workspace.log().size() - 1, "state"),

@@ -215,6 +215,35 @@ TEST_CASE("a watched file that is faulty is told, and read when it is mended") {
   CHECK(session("M.main(zeros((2,)))") == "float32 (2,)\n[1, 1]\n");
 }
 
+TEST_CASE("free functions that a file has by now come in, and a fault beside all functions is told") {
+  TemporaryFolder folder;
+  const std::string f = "@R.function\ndef f(x: R.Tensor((2,), \"float32\")):\n    return x + 1.0\n\n";
+  const std::string g = "@R.function\ndef g(x: R.Tensor((2,), \"float32\")):\n    return f(x) * 2.0\n\n";
+  const std::string path = folder.put("f.relish", f);
+  SessionHarness session;
+  session.inputs().run_file(path);
+  folder.put("f.relish", f + g + "def plain(x):\n    return x\n");
+  CHECK(session(":reload f") == "no function changed\n");
+  CHECK(session(":reload") == "+ g\n");
+  CHECK(session("g([1, 2])") == "float32 (2,)\n[4, 6]\n");
+  CHECK(session(":reload") == "no function changed\n");
+  folder.put("f.relish", f + g + "print(\n");
+  CHECK(session(":reload").find("found '(' that is never closed") != std::string::npos);
+}
+
+// Statements of Python are passed over when such a file is read, and so they are when a function is gone.
+TEST_CASE("a function that is gone from a Python file is taken out") {
+  TemporaryFolder folder;
+  const std::string others = "try:\n    import y\nexcept E:\n    y = 1\n";
+  const auto put = [&](const std::string& body) { return folder.put("m.py", others + file_class_of(body)); };
+  SessionHarness session;
+  session("M = load('" + put(file_function("main", "R.exp(x)") + file_function("other", "R.abs(x)")) + "')");
+  put(file_function("main", "R.exp(x)"));
+  CHECK(session(":reload M") == "M: - other\n");
+  put("    @R.function\n    def main(x: R.Tensor((2,), \"float32\"):\n        return x\n");
+  CHECK(session.with_errors(":reload M").find("found '(' that is never closed") != std::string::npos);
+}
+
 TEST_CASE("what one reload changes is one state, and a fault changes nothing") {
   TemporaryFolder folder;
   const auto put = [&](const char* file, const std::string& body) {

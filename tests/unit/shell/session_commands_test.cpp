@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "shell/program/external_editor.h"
 #include "shell/program/pager.h"
 #include "shell/repl/inputs/input_parts.h"
 #include "shell/repl/inputs/session_saving.h"
@@ -187,7 +188,23 @@ TEST_CASE("what is longer than the screen goes to the pager, which is less unles
   ::setenv("PATH", "/nowhere", 1);
   CHECK(session("print('g\\n' * 20)").starts_with("g\ng\n"));
   ::setenv("PATH", path.c_str(), 1);
+  // Ctrl-C in it comes to the session as well, which goes on.
+  ::setenv("PAGER", ("kill -INT $PPID; kill -QUIT $PPID; cat >" + file).c_str(), 1);
+  CHECK(session("print('h\\n' * 20)").empty());
+  CHECK(testing::bytes_of(file).substr(0, 4) == "h\nh\n");
+  ::unsetenv("PAGER");
   begin_paging(0);
+}
+
+TEST_CASE("the keys that interrupt are the editor's while it runs") {
+  const char* before = std::getenv("VISUAL");
+  const std::string kept = before ? before : "";
+  ::setenv("VISUAL", "kill -INT $PPID; kill -QUIT $PPID; true", 1);
+  CHECK(edited_by_user("x = 1\n") == "x = 1\n");
+  if (before)
+    ::setenv("VISUAL", kept.c_str(), 1);
+  else
+    ::unsetenv("VISUAL");
 }
 
 TEST_CASE("a large tensor says what all of it is like, and a job what it came to") {
