@@ -40,6 +40,13 @@ std::optional<Nest> perfect_loops(const Stmt& stmt) {
   return nest;
 }
 
+bool mentions(const Scalar& value, const Axis& axis) {
+  std::vector<ScalarVar> vars;
+  collect_vars(value, vars);
+  return std::any_of(vars.begin(), vars.end(),
+                     [&](const ScalarVar& var) { return var == axis.var || var == axis.loop->var; });
+}
+
 std::optional<Nest> perfect_nest(const Stmt& stmt) {
   auto nest = perfect_loops(stmt);
   return nest && nest->store ? nest : std::nullopt;

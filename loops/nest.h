@@ -18,6 +18,9 @@ struct Axis {
   const IterVar* iter = nullptr;
   bool stored = false;  // appears in the store's indices
 };
+// Whether the value uses the axis, by its loop's variable or that of the block.
+bool mentions(const Scalar& value, const Axis& axis);
+
 struct Nest {
   std::vector<Axis> axes;
   const BlockStmt* block = nullptr;

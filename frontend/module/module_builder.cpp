@@ -82,7 +82,7 @@ void ModuleBuilder::declare(ast::Statement& statement) {
 
 std::optional<Span> ModuleBuilder::declared_at(const std::string& name) const {
   if (auto found = by_name_.find(name); found != by_name_.end()) return found->second->definition->name_span;
-  if (auto found = extern_by_name_.find(name); found != extern_by_name_.end()) return found->second->span;
+  if (auto found = natives_.by_name.find(name); found != natives_.by_name.end()) return found->second->span;
   return std::nullopt;
 }
 
@@ -228,9 +228,9 @@ void ModuleBuilder::declare_extern(const ast::Statement& statement, const ast::E
     function->type = TypeReader(context_, symbols).read(*call.arguments[1].value);
   }
   if (!is_first(name, target.span)) return;
-  extern_order_.push_back(declarations_.size());
-  extern_by_name_[name] = function;
-  externs_.push_back(std::move(function));
+  natives_.order.push_back(declarations_.size());
+  natives_.by_name[name] = function;
+  natives_.all.push_back(std::move(function));
 }
 
 void ModuleBuilder::ensure_header(Declaration& declaration) {
@@ -288,8 +288,8 @@ Module ModuleBuilder::build() {
   std::size_t next_extern = 0;
   for (std::size_t i = 0; i <= declarations_.size(); ++i) {
     // Native functions stand where the text has them.
-    while (next_extern < externs_.size() && extern_order_[next_extern] == i)
-      module_.functions.push_back(externs_[next_extern++]);
+    while (next_extern < natives_.all.size() && natives_.order[next_extern] == i)
+      module_.functions.push_back(natives_.all[next_extern++]);
     if (i == declarations_.size()) break;
     auto& declaration = declarations_[i];
     if (auto function = built(*declaration->definition)) module_.functions.push_back(std::move(*function));
@@ -457,7 +457,7 @@ std::optional<GlobalMeaning> ModuleBuilder::meaning_of(const std::string& name, 
   auto found = by_name_.find(name);
   if (found == by_name_.end()) {
     if (damaged_names_.contains(name)) throw ReadContext::Silent{};
-    if (auto native = extern_by_name_.find(name); native != extern_by_name_.end())
+    if (auto native = natives_.by_name.find(name); native != natives_.by_name.end())
       return GlobalMeaning{global_ref(GlobalFunction(native->second), use), nullptr, false, true};
     const GlobalFunction* known = linked_.find(name);
     if (!known && session_) known = session_->find(name);
@@ -552,7 +552,7 @@ std::vector<std::string> ModuleBuilder::global_names() const {
   if (!context_.may_suggest()) return {};
   std::vector<std::string> names;
   for (const auto& [name, declaration] : by_name_) names.push_back(name);
-  for (const ExternFunctionPtr& external : externs_) names.push_back(external->name);
+  for (const ExternFunctionPtr& external : natives_.all) names.push_back(external->name);
   if (session_) {
     for (std::string& name : session_->names()) names.push_back(std::move(name));
   }

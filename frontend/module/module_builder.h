@@ -82,9 +82,11 @@ class ModuleBuilder : public Globals, public PrimFuncModule {
   std::unordered_map<std::string, Declaration*> by_name_;
   std::set<std::string>
       damaged_names_;  // of functions whose text was refused: uses are no errors of their own
-  std::vector<ExternFunctionPtr> externs_;
-  std::unordered_map<std::string, ExternFunctionPtr> extern_by_name_;
-  std::vector<std::size_t> extern_order_;  // of each, how many functions stand before it
+  struct NativeFunctions {
+    std::vector<ExternFunctionPtr> all;
+    std::unordered_map<std::string, ExternFunctionPtr> by_name;
+    std::vector<std::size_t> order;  // of each, how many functions stand before it
+  } natives_;
 };
 
 }  // namespace relish

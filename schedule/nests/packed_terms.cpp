@@ -19,13 +19,6 @@ constexpr std::int64_t most_parts_of_element = 8, least_elements = 16, least_gat
 bool is_quotient(BinaryOp op) { return op == BinaryOp::FloorDiv || op == BinaryOp::Div; }
 bool is_remainder(BinaryOp op) { return op == BinaryOp::FloorMod || op == BinaryOp::TruncMod; }
 
-bool mentions(const Scalar& value, const Axis& axis) {
-  std::vector<ScalarVar> vars;
-  collect_vars(value, vars);
-  return std::any_of(vars.begin(), vars.end(),
-                     [&](const ScalarVar& var) { return var == axis.var || var == axis.loop->var; });
-}
-
 // The quotient or remainder of just the axis by a number, which is not negative in a loop that begins at 0.
 const Binary* digit_of(const Scalar& value, const Axis& axis) {
   const auto* node = value.as<Binary>();

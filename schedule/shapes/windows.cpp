@@ -7,13 +7,6 @@
 namespace relish {
 namespace {
 
-bool mentions(const Scalar& value, const Axis& axis) {
-  std::vector<ScalarVar> vars;
-  collect_vars(value, vars);
-  return std::any_of(vars.begin(), vars.end(),
-                     [&](const ScalarVar& var) { return var == axis.var || var == axis.loop->var; });
-}
-
 // The whole numbers by which a factor uses axes: indices of loads, operands of comparisons. False when it
 // uses one of the axes otherwise.
 bool collect_positions(const Scalar& value, const std::vector<const Axis*>& axes, std::vector<Scalar>& into) {
