@@ -42,6 +42,18 @@ bool same_place(const std::vector<Scalar>& a, const std::vector<Scalar>& b, Rang
                     [&](const Scalar& x, const Scalar& y) { return prover.same(x, y); });
 }
 
+// The element, or nothing where there is none: then the iteration has a condition by which it reads none.
+Scalar load_if_there(const Buffer& buffer, const std::vector<Scalar>& place) {
+  Scalar there;
+  for (std::size_t d = 0; d < place.size(); ++d) {
+    const Scalar index = cast(DType::Int64, place[d]);
+    const Scalar fits = logical(LogicalOp::And, index >= int_literal(DType::Int64, 0),
+                                index < cast(DType::Int64, buffer.shape()[d]));
+    there = there.defined() ? logical(LogicalOp::And, there, fits) : fits;
+  }
+  return if_then_else(there, load(buffer, place), zero(buffer.dtype()));
+}
+
 bool binds_names(const Scalar& value) {
   bool found = false;
   for_each_scalar(value,
@@ -74,15 +86,18 @@ std::optional<Stmt> with_carried_element(const Stmt& stmt, RangeProver& prover) 
   });
   // One that is somewhere else in the next iteration, and where nothing can fail between.
   fits = fits && !same_place(store->indices, before, prover) && !may_fault(store->value, prover);
-  for (std::size_t d = 0; d < store->indices.size(); ++d)
+  bool always_there = true;  // what is read, also where a choice does not read it
+  for (std::size_t d = 0; d < store->indices.size(); ++d) {
     fits = fits && prover.in_range(store->indices[d], store->buffer.shape()[d]);
+    always_there = always_there && prover.in_range(before[d], store->buffer.shape()[d]);
+  }
   prover.leave_loop();
   if (!fits) return std::nullopt;
 
   const ScalarVar element("before", store->buffer.dtype(), stmt->span);
   std::vector<Scalar> place = at_iteration(before, loop.var, loop.begin);
   for (Scalar& index : place) index = canonical(index);
-  const Scalar first = load(store->buffer, place);
+  const Scalar first = always_there ? load(store->buffer, place) : load_if_there(store->buffer, place);
   store->value = rewrite(store->value, [&](const Scalar& part) -> std::optional<Scalar> {
     const auto* own = part.as<Load>();
     if (!own || !(*own->buffer == store->buffer)) return std::nullopt;

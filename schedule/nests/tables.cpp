@@ -11,6 +11,7 @@
 
 #include "ir/rewriting/rewrite.h"
 #include "ir/scalars/scalar_order.h"
+#include "loops/accesses.h"
 #include "loops/faults.h"
 #include "loops/nest.h"
 
@@ -121,18 +122,20 @@ struct Table {
 
 class Tables {
  public:
-  Tables(const Nest& nest, RangeProver& prover) : nest_(nest), values_(nest, prover) {
+  // Inside of all loops of the nest.
+  Tables(const Nest& nest, RangeProver& prover) : nest_(nest), prover_(prover), values_(nest, prover) {
     std::int64_t last = -1;
     if (const auto& indices = nest.store->indices; !indices.empty())
       if (const auto var = strided_var(indices.back()))
         for (std::size_t i = 0; i < nest.axes.size(); ++i)
           if (nest.axes[i].var == *var) last = static_cast<std::int64_t>(i);
     along_ = last;
-    for (const Axis& axis : nest.axes) countable_ = countable_ && prover.nonnegative(axis.loop->extent);
+    values_.of(nest.store->value);
+    for (const Scalar& index : nest.store->indices) values_.of(index);
   }
 
+  // Before the nest.
   std::optional<Stmt> taken(Span span) {
-    if (!countable_) return std::nullopt;
     choose(nest_.store->value);
     for (const Scalar& index : nest_.store->indices) choose(index);
     if (tables_.empty()) return std::nullopt;
@@ -166,6 +169,37 @@ class Tables {
     return count(below, least_uses) >= least_uses;
   }
 
+  // Whether there is something as large as the table where extents are open: the result has all the axes, or
+  // a parameter the one extent.
+  bool fits_memory(Axes axes) const {
+    int open = 0;
+    bool stored = true, sizes = true;
+    for (std::size_t i = 0; i < nest_.axes.size(); ++i) {
+      const Axis& axis = nest_.axes[i];
+      if (!(axes >> i & 1) || axis.loop->extent.as_int()) continue;
+      ++open;
+      stored = stored && axis.stored;
+      sizes = sizes && axis.loop->extent.as_var();
+    }
+    return stored || (open == 1 && sizes);
+  }
+
+  // Whether it can be computed where only the loops of its own axes run: that those of others have an
+  // iteration shows sizes which are then not known.
+  bool stands_alone(const Scalar& value, Axes axes) {
+    std::size_t entered = 0;
+    for (std::size_t i = 0; i < nest_.axes.size(); ++i) {
+      if (!(axes >> i & 1)) continue;
+      const Axis& axis = nest_.axes[i];
+      prover_.enter_loop(axis.loop->var, axis.loop->begin, axis.loop->extent);
+      if (axis.iter) prover_.bind(axis.var, axis.iter->binding);
+      ++entered;
+    }
+    const bool fails = may_fault(value, prover_);
+    for (; entered > 0; --entered) prover_.leave_loop();
+    return !fails;
+  }
+
   bool worth(const Scalar& value) {
     const Known& known = values_.of(value);
     // Of integers and conditions proofs know more than of what a table holds.
@@ -174,7 +208,7 @@ class Tables {
                        (converted && is_float(converted->a.dtype()) && value.dtype() != DType::Bool);
     return plain && known.moves && known.axes && known.cost >= least_cost &&
            count(~known.axes, least_uses) >= least_uses && count(known.axes, 1) <= most_elements &&
-           !stays_inside(known.axes);
+           fits_memory(known.axes) && !stays_inside(known.axes) && stands_alone(value, known.axes);
   }
 
   void choose(const Scalar& value) {
@@ -287,13 +321,33 @@ class Tables {
       if (const IterVar* iter = nest_.axes[i].iter) whole.iters.push_back(*iter);
     whole.allocations = std::move(buffers);
     whole.body = seq(std::move(parts), span);
-    return loops(make_stmt(std::move(whole), span), 0, common);
+    const Stmt all = loops(make_stmt(std::move(whole), span), 0, common);
+    const Scalar some = has_elements();
+    return some.defined() ? make_stmt(IfStmt{some, all, {}}, span) : all;
+  }
+
+  // When the result has an element: without one there are no tables either, however long its other axes are.
+  // Undefined where that is known.
+  Scalar has_elements() const {
+    Scalar all;
+    for (std::size_t i = 0; i < nest_.axes.size(); ++i) {
+      const Axis& axis = nest_.axes[i];
+      const Scalar& extent = axis.loop->extent;
+      // A sum of no terms still begins.
+      const bool of_result = axis.stored && (!axis.iter || axis.iter->kind == IterKind::Spatial);
+      const bool in_all = std::all_of(tables_.begin(), tables_.end(),
+                                      [&](const auto& each) { return each.second.axes >> i & 1; });
+      if (!of_result || in_all || extent.as_int()) continue;
+      const Scalar some = extent > zero(extent.dtype());
+      all = all.defined() ? logical(LogicalOp::And, all, some) : some;
+    }
+    return all;
   }
 
   const Nest& nest_;
+  RangeProver& prover_;
   Values values_;
-  std::int64_t along_ = -1;  // the axis along memory of the result
-  bool countable_ = true;
+  std::int64_t along_ = -1;    // the axis along memory of the result
   std::int64_t elements_ = 0;  // of all tables
   std::map<Scalar, Table, ByStructure> tables_;
 };
@@ -306,15 +360,20 @@ std::optional<Stmt> with_tables(const Stmt& stmt, RangeProver& prover) {
     return std::nullopt;
   for (const Axis& axis : nest->axes) {
     if (axis.loop->kind == LoopKind::Unrolled || axis.loop->kind == LoopKind::Vectorized) return std::nullopt;
+    std::vector<Access> loads;
+    collect_loads(axis.loop->extent, loads);
+    if (!loads.empty()) return std::nullopt;  // the nest may change it
     std::vector<ScalarVar> vars;
     collect_vars(axis.loop->extent, vars);
     for (const Axis& other : nest->axes)
       if (std::find(vars.begin(), vars.end(), other.loop->var) != vars.end()) return std::nullopt;
   }
+  for (const Axis& axis : nest->axes)
+    if (!prover.nonnegative(axis.loop->extent)) return std::nullopt;
   enter(*nest, prover);
-  std::optional<Stmt> tabled = Tables(*nest, prover).taken(stmt->span);
+  Tables tables(*nest, prover);
   leave(*nest, prover);
-  return tabled;
+  return tables.taken(stmt->span);
 }
 
 }  // namespace relish

@@ -59,6 +59,33 @@ TEST_CASE("carried elements: in a block, upwards and of what another loop has be
   check_recurrence(twice, DType::Float32);
 }
 
+TEST_CASE("carried elements: where the first iteration reads none") {
+  // The condition is about one iteration; what lies before the first element must not be read ahead of it.
+  for (const char* dtype : {"float32", "float16", "int8"}) {
+    INFO(dtype);
+    const ModulePtr sums = recurrence(
+        fmt::format(
+            "        for i, j in T.grid(n, m):\n            C[i, j] = A[i, j]\n"
+            "        for i, j in T.grid(n, m):\n            C[i, j] = T.if_then_else(j > 0, C[i, j - 1], "
+            "T.{}(0)) + A[i, j]\n",
+            dtype),
+        dtype);
+    CHECK(carries(sums));
+    check_recurrence(sums, *dtype_from_name(dtype));
+  }
+  const ModulePtr down = recurrence(
+      "        for i, j in T.grid(n, m):\n            C[i, j] = A[i, j]\n"
+      "        for i, j in T.grid(n, m):\n            C[i, m - 1 - j] = T.if_then_else(j == 0, A[i, m - 1 - j], "
+      "T.max(C[i, T.min(m - j, m - 1)], A[i, m - 1 - j]))\n");
+  check_recurrence(down, DType::Float32);
+  const ModulePtr upwards = recurrence(
+      "        for i, j in T.grid(n, m):\n            C[i, j] = A[i, j]\n"
+      "        for i, j in T.grid(n, m):\n            C[i, m - 1 - j] = T.if_then_else(j > 0, C[i, m - j], "
+      "T.float32(1)) * A[i, m - 1 - j]\n");
+  CHECK(carries(upwards));
+  check_recurrence(upwards, DType::Float32);
+}
+
 TEST_CASE("carried elements: not where any other element is read, or something may fail") {
   const auto in_loop = [](const std::string& value) {
     return carries(

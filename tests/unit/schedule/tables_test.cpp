@@ -108,3 +108,60 @@ TEST_CASE("tables: none of what is cheap, changes, may fail or is seldom used") 
   CHECK(of("T.exp(C[0, j])").empty());                     // what the nest writes
   CHECK(of("T.exp(A[j] * A[i])").empty());
 }
+
+TEST_CASE("tables: what other loops show of sizes does not hold before the nest") {
+  // Without a row there is no B[n - 1]; the part of the value that does not read it has its table.
+  const ModulePtr module = nest_over(
+      "B: T.Buffer((\"n\",), \"float32\"), D: T.Buffer((\"m\",), \"float32\"), C: T.Buffer((\"n\", \"m\"), \"float32\")",
+      "        for i, j in T.grid(n, m):\n"
+      "            C[i, j] = T.sqrt(T.abs(D[j])) / B[n - 1] + B[i]\n");
+  CHECK(scheduled_tables(module) == Found{"float32 m"});
+  std::vector<std::vector<Value>> sets;
+  for (const auto& [n, m] : {std::pair{0, 20}, {20, 0}, {1, 1}, {9, 33}})
+    sets.push_back({small_numbers(DType::Float32, {n}, 7), small_numbers(DType::Float32, {m}, 5)});
+  check_schedules_for(module, sets, "tables");
+  // A sum of no terms begins all the same, and reads none of them.
+  const ModulePtr sum = nest_over(
+      "B: T.Buffer((\"n\",), \"float32\"), D: T.Buffer((\"m\",), \"float32\"), C: T.Buffer((8, \"m\"), \"float32\")",
+      "        for i, j, k in T.grid(8, m, n):\n            with T.sblock(\"C\"):\n"
+      "                vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n                with T.init():\n"
+      "                    C[vi, vj] = T.float32(3)\n"
+      "                C[vi, vj] = C[vi, vj] + T.floor(T.sqrt(T.abs(D[vj] * B[n - 1]))) + "
+      "T.floor(T.sqrt(T.abs(D[vj])))\n");
+  CHECK(scheduled_tables(sum) == Found{"float32 m"});
+  check_schedules_for(sum, sets, "tables");
+  // Nor has a table a negative extent.
+  const ModulePtr shorter = nest_over(
+      "B: T.Buffer((\"n\",), \"float32\"), C: T.Buffer((\"n\", \"n\"), \"float32\")",
+      "        for i, j in T.grid(n, n):\n            C[i, j] = T.float32(0)\n"
+      "        for i, j in T.grid(n, n - 1):\n            C[i, j] = T.sqrt(T.abs(B[j])) / T.float32(3)\n");
+  CHECK(scheduled_tables(shorter).empty());
+  check_schedules_for(
+      shorter, {{small_numbers(DType::Float32, {0}, 7)}, {small_numbers(DType::Float32, {17}, 7)}}, "");
+}
+
+TEST_CASE("tables: none that is larger than what the run has in memory, or whose size the nest changes") {
+  const auto of = [](const std::string& loops, const std::string& value) {
+    return scheduled_tables(nest_over(
+        "A: T.Buffer((\"n\",), \"float32\"), B: T.Buffer((\"m\",), \"float32\"), C: T.Buffer((8,), \"float32\")",
+        "        for " + loops + ":\n            C[j] = C[j] + " + value + " * T.Cast(\"float32\", j)\n"));
+  };
+  CHECK(of("j, i in T.grid(8, n)", "T.sqrt(A[i])") == Found{"float32 n"});
+  CHECK(of("j, i, k in T.grid(8, n, m)", "T.sqrt(A[i] * B[k])").empty());
+  CHECK(of("j, i in T.grid(8, n * m)", "T.sqrt(T.Cast(\"float32\", i))").empty());
+  const std::string buffers =
+      "A: T.Buffer((\"n\",), \"float32\"), B: T.Buffer((\"m\",), \"float32\"), C: T.Buffer((8, \"n\", \"m\"), "
+      "\"float32\")";
+  // The result is eight times as large.
+  CHECK(scheduled_tables(nest_over(
+            buffers,
+            "        for j, i, k in T.grid(8, n, m):\n            C[j, i, k] = T.sqrt(A[i] * B[k])\n")) ==
+        Found{"float32 n x m"});
+  const ModulePtr grows = nest_over(
+      "B: T.Buffer((40,), \"float32\"), C: T.Buffer((8, 40), \"int32\")",
+      "        for i, j in T.grid(8, 40):\n            C[i, j] = 5\n"
+      "        for i in range(8):\n            for j in range(T.max(C[0, 0], 0)):\n"
+      "                C[i, j] = 30 + T.Cast(\"int32\", T.floor(T.sqrt(T.Cast(\"float32\", j))))\n");
+  CHECK(scheduled_tables(grows).empty());
+  check_schedules(grows, {small_numbers(DType::Float32, {40}, 7)}, "");
+}
