@@ -64,8 +64,25 @@ std::string python_decorator(const Namespaces& namespaces, const ast::Expr& deco
   return known ? name : "";
 }
 
+namespace {
+
+// What `from m import f` binds; a module by its name has advice of its own.
+void keep_imported_names(ReadContext& context, const Line& line) {
+  Diagnostics ignored;
+  LineParser parser(context.file, context.text, ignored);
+  const auto statement = parser.simple(line);
+  const auto* imported = statement ? statement->as<ast::Import>() : nullptr;
+  if (!imported) return;
+  for (const ast::Import::Bound& bound : imported->bound)
+    if (bound.name != "*" && !bound.target.starts_with("tvm")) context.python_names.try_emplace(bound.name);
+}
+
+}  // namespace
+
 void keep_python_names(ReadContext& context, std::span<const Line> lines) {
   const Line& line = lines.back();
+  if (line.damaged) return;
+  if (line.first_word == "from") return keep_imported_names(context, line);
   const std::string_view text = context.text_of(line.span);
   const bool function = line.first_word == "def";
   if (function || line.first_word == "class") {
@@ -81,6 +98,12 @@ void keep_python_names(ReadContext& context, std::span<const Line> lines) {
     context.python_names[std::string(text.substr(begin, text.find_first_of("(:", begin) - begin))] =
         std::move(made);
     return;
+  }
+  // What an if, a loop or a try binds stays bound behind it.
+  for (std::size_t begin = 0, i = 0; i < line.body.size(); ++i) {
+    if (line.body[i].first_word == "@") continue;
+    keep_python_names(context, std::span(line.body).subspan(begin, i - begin + 1));
+    begin = i + 1;
   }
   // a, b = f(): what stands in front is names and commas.
   const std::size_t end = text.find('=');

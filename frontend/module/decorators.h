@@ -27,7 +27,7 @@ void refuse_python(const ReadContext& context, const ast::Expr& decorator);
 // The decorator of those that need Python, as @T.macro; empty for others.
 std::string python_decorator(const Namespaces& namespaces, const ast::Expr& decorator);
 
-// Keeps the names that a skipped statement of a Python file binds: its decorators and its first line.
+// Keeps the names that a skipped statement of a Python file binds, with its decorators in front.
 void keep_python_names(ReadContext& context, std::span<const Line> lines);
 // Those of a declaration, where a decorator needs Python.
 void keep_python_function(ReadContext& context, const ast::FunctionDefinition& definition);

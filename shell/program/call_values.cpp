@@ -162,6 +162,18 @@ Value made_value(const Leaf& leaf, const ArgumentText& text, const SymbolValues&
   }
 }
 
+// A key is a tensor like another: whether the parameter takes it is checked where it is called.
+Value key_value(const Leaf& leaf, std::uint64_t seed) {
+  if (leaf.type.as<ShapeType>()) no_fit(leaf, "a key");
+  const RandomKey key = key_from_seed(seed);
+  return value_of_file(leaf, Tensor::from<std::uint32_t>({2}, key.words));
+}
+
+bool is_made(const ArgumentText& text) {
+  return text.kind == ArgumentText::Rand || text.kind == ArgumentText::Zeros ||
+         text.kind == ArgumentText::Ones;
+}
+
 // The leaves of a value that is known as a whole.
 void take_known(const std::string& path, const Type& type, const Value& value,
                 std::map<std::string, Value>& values) {
@@ -312,8 +324,7 @@ Value parse_argument(const std::string& name, const Type& type, const ScriptValu
   if (!given.string()) return value_of_literal(leaf, given);
   std::string what = fmt::format("{} {}", flag, name);
   ArgumentText argument = parse_argument_text(*given.string(), what);
-  bool made = argument.kind != ArgumentText::Literal && argument.kind != ArgumentText::File;
-  if (made) return made_value(leaf, argument, {}, seed);
+  if (is_made(argument)) return made_value(leaf, argument, {}, seed);
   if (argument.kind == ArgumentText::File) {
     NamedTensors entries = read_tensors(argument.text);
     if (entries.size() != 1) {
@@ -324,6 +335,7 @@ Value parse_argument(const std::string& name, const Type& type, const ScriptValu
     return value_of_file(leaf, entries.front().second);
   }
   bool plain_text = type.as<StringType>() != nullptr;
+  if (argument.kind == ArgumentText::Key && !plain_text) return key_value(leaf, *argument.seed);
   return value_of_literal(leaf,
                           plain_text ? ScriptValue(*given.string()) : parse_literal(argument.text, what));
 }
@@ -407,7 +419,7 @@ std::vector<Value> make_arguments(const Module& module, const std::string& funct
     } else if (!known) {
       const std::string* written = text->second->string();
       ArgumentText argument = written ? parse_argument_text(*written, "--arg " + leaf.path) : ArgumentText{};
-      if (argument.kind != ArgumentText::Literal && argument.kind != ArgumentText::File) {
+      if (is_made(argument)) {
         to_make.emplace_back(&leaf, argument);
         continue;
       }

@@ -12,7 +12,8 @@
 namespace relish {
 
 struct SomeFunctions {
-  ModulePtr module;  // the class as the text has it, with these functions alone
+  // The class as the text has it, with these functions alone; null where none of a Python file can be read.
+  ModulePtr module;
   std::vector<Diagnostic> warnings;
   std::vector<HoleReport> holes = {};
 };

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "runtime/philox.h"
-
 namespace relish {
 namespace {
 
@@ -18,8 +16,8 @@ const WrittenValue* not_literal(const WrittenValue& value) {
   return nullptr;
 }
 
-// The key that a script writes as key(SEED), as the literal of its words.
-std::optional<std::string> key_literal(const ValueText& text, const WrittenValue& value) {
+// The seed of a key, which a script writes as key(SEED) too.
+std::optional<std::uint64_t> seed_of_key(const ValueText& text, const WrittenValue& value) {
   if (value.kind != Kind::Call || value.text != "key") return std::nullopt;
   const bool one = value.items.size() == 1;
   const bool named = one && value.items[0].kind == Kind::Argument && value.items[0].text == "seed";
@@ -27,8 +25,7 @@ std::optional<std::string> key_literal(const ValueText& text, const WrittenValue
       one ? whole_number<std::uint64_t>(text.source(named ? value.items[0].items[0] : value.items[0]))
           : std::nullopt;
   if (!seed) text.refuse(value, "key(NUMBER)");
-  const RandomKey key = key_from_seed(*seed);
-  return fmt::format("[{}, {}]", key.words[0], key.words[1]);
+  return seed;
 }
 
 // The word of `rand` and the like, with its arguments when it is written as a call.
@@ -83,8 +80,9 @@ ArgumentText parse_argument_text(std::string_view written, std::string_view what
   if (!may_be) return result;
   ValueText text(written, what);
   const WrittenValue value = text.value("a value");
-  if (auto literal = key_literal(text, value)) {
-    result.text = *std::move(literal);
+  if (const auto seed = seed_of_key(text, value)) {
+    result.kind = ArgumentText::Key;
+    result.seed = seed;
     return result;
   }
   const auto maker = maker_of(value);

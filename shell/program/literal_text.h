@@ -19,9 +19,9 @@ ScriptValue parse_literal(std::string_view text, std::string_view what);
 ScriptValue script_value_of(const ValueText& text, const WrittenValue& value);
 
 struct ArgumentText {
-  enum Kind { Literal, File, Rand, Zeros, Ones } kind = Literal;
+  enum Kind { Literal, File, Rand, Zeros, Ones, Key } kind = Literal;
   std::string text;                   // of the literal, or the file's path
-  std::optional<std::uint64_t> seed;  // of rand
+  std::optional<std::uint64_t> seed;  // of rand and key
 };
 ArgumentText parse_argument_text(std::string_view text, std::string_view what);
 

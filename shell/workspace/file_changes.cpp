@@ -128,16 +128,32 @@ std::vector<std::string> callers_of_retyped(const Module& module,
 }
 
 // With what stands around the functions of the class: imports and constants are read with them, other classes
-// and functions are not.
-std::vector<bool> with_surroundings(const UnitTexts& texts, std::vector<bool> wanted,
-                                    std::string_view owner) {
+// and functions are not; but those of Python, as what uses one is left out by its name.
+std::vector<bool> with_surroundings(const UnitTexts& texts, std::vector<bool> wanted, std::string_view owner,
+                                    bool python) {
+  std::set<std::string_view> of_python;
+  for (const TextUnit& unit : texts.units())
+    if (python && unit.kind == TextUnit::Kind::Class && !unit.decorated) of_python.insert(unit.name);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const TextUnit& unit = texts.units()[i];
     const bool around = unit.kind == TextUnit::Kind::Other && (unit.owner.empty() || unit.owner == owner);
     const bool header = unit.kind == TextUnit::Kind::Class && unit.name == owner;
-    wanted[i] = wanted[i] || around || header;
+    const bool helper = (python && unit.kind == TextUnit::Kind::Function && unit.owner.empty()) ||
+                        of_python.contains(unit.kind == TextUnit::Kind::Class ? unit.name : unit.owner);
+    wanted[i] = wanted[i] || around || header || helper;
   }
   return wanted;
+}
+
+// What has the decorator of a macro, or needs something else of Python's, declares nothing, however often it
+// is read. `before`: texts that were read, with what is there by now.
+template <typename Texts>
+bool was_read(const Texts& before, std::string_view name, std::string_view unit) {
+  return std::any_of(before.begin(), before.end(), [&](const auto& each) {
+    const UnitTexts& texts = each.second;
+    const auto old = texts.find(name);
+    return old && texts.text_of(*old) == unit;
+  });
 }
 
 // Whether a line begins so; what stands in a text of several lines there is taken for one.
@@ -250,21 +266,30 @@ ModulePtr FileChanges::read_changed(const ModulePtr& module, const FileText& fil
       wanted[*unit] = any = true;
     }
   }
-  for (const auto& [name, unit] : fresh.functions())
-    if (!module->find(name)) wanted[unit] = any = true;
+  const bool python = is_python_file(file.path);
+  std::vector<std::string> missing;
+  for (const auto& [name, unit] : fresh.functions()) {
+    if (module->find(name)) continue;
+    missing.emplace_back(name);
+    any = any || !python ||
+          !(declared_nothing(fresh.text_of(unit)) || was_read(before, name, fresh.text_of(unit)));
+  }
   if (!any && removed.empty()) return module;
+  if (any)
+    for (const std::string& name : missing) wanted[*fresh.find(name)] = true;
   if (!removed.empty()) refuse_cut_off(*module, file.path, *now, removed);
   Module result = *module;
   for (const std::string& name : removed) result.remove(name);
   std::vector<GlobalFunction> functions;
   std::uint32_t source = 0;
   for (bool more = true; more;) {
-    const std::vector<bool> read_units = with_surroundings(fresh, wanted, module->name);
+    const std::vector<bool> read_units = with_surroundings(fresh, wanted, module->name, python);
     source = Sources::instance().add(file.path, text_of_units(*now, fresh.units(), read_units));
     whole_[source] = {file.path, now, fresh.shared_units()};
     if (any) {
       const SomeFunctions read = read_some_functions(source, result, file.path, workspace_.session());
-      functions.assign(read.module->functions.begin(), read.module->functions.end());
+      functions.clear();
+      if (read.module) functions.assign(read.module->functions.begin(), read.module->functions.end());
       workspace_.session().report(read.warnings);
     }
     more = false;
@@ -275,6 +300,11 @@ ModulePtr FileChanges::read_changed(const ModulePtr& module, const FileText& fil
       wanted[*unit] = more = true;
     }
   }
+  for (const std::string& name : missing)
+    if (std::none_of(functions.begin(), functions.end(),
+                     [&](const GlobalFunction& function) { return name_of(function) == name; }))
+      declaring_nothing_.emplace(fresh.text_of(*fresh.find(name)));
+  if (functions.empty() && removed.empty()) return module;
   const ModulePtr made = with_functions(result, functions, Span{source, 0, 0});
   if (!removed.empty()) refuse_missing_callees(*made, removed, source);
   return made;
@@ -331,30 +361,41 @@ std::optional<std::string> FileChanges::reload_free_functions(const std::set<std
   for (const auto& [path, own] : by_path) {
     const auto now = text_of_file(path);
     const UnitTexts fresh(now, "");
+    std::map<const std::string*, UnitTexts> read;  // texts of the file that were read before, each cut once
+    const auto cut = [&](const std::shared_ptr<const std::string>& text) -> const UnitTexts& {
+      const auto known = read.find(text.get());
+      return known != read.end() ? known->second
+                                 : read.emplace(text.get(), UnitTexts(text, "")).first->second;
+    };
     std::vector<bool> wanted(fresh.units().size());
-    std::vector<std::string> changed, added;
-    for (const auto& [unit_name, unit] : fresh.functions()) {
-      const bool is_new = names.empty() && fresh.units()[unit].decorated && !functions->find(unit_name);
-      if (!is_new) continue;
-      wanted[unit] = true;
-      added.emplace_back(unit_name);
-    }
+    std::vector<std::string> changed, missing;
     for (const std::string& name : own) {
-      const auto file = file_of(*functions->find(name));
-      const UnitTexts before(file->text, "");
+      const UnitTexts& before = cut(file_of(*functions->find(name))->text);
       const auto old = before.find(name), unit = fresh.find(name);
       if (!old || !unit || before.text_of(*old) == fresh.text_of(*unit)) continue;
       wanted[*unit] = true;
       changed.push_back(name);
     }
-    if (changed.empty() && added.empty()) continue;
-    const std::string text = text_of_units(*now, fresh.units(), wanted);
-    workspace_.run(path, text);
-    const std::string& first = (changed.empty() ? added : changed).front();
-    const GlobalFunction& declared = *workspace_.script().free_functions()->find(first);
-    whole_[source_of(declared)] = {path, now};
-    for (const auto& [mark, group] : {std::pair("~ ", &changed), std::pair("+ ", &added)})
-      for (const std::string& name : *group) told += (told.empty() ? "" : ", ") + (mark + name);
+    // What declares nothing is read again beside something that is another one by now.
+    bool any = !changed.empty();
+    for (const auto& [unit_name, unit] : fresh.functions()) {
+      if (!names.empty() || !fresh.units()[unit].decorated || functions->find(unit_name)) continue;
+      missing.emplace_back(unit_name);
+      any = any || !(declared_nothing(fresh.text_of(unit)) || was_read(read, unit_name, fresh.text_of(unit)));
+    }
+    if (!any) continue;
+    for (const std::string& name : missing) wanted[*fresh.find(name)] = true;
+    workspace_.run(path, text_of_units(*now, fresh.units(), wanted));
+    const ModulePtr after = workspace_.script().free_functions();
+    for (const auto& [mark, group] : {std::pair("~ ", &changed), std::pair("+ ", &missing)}) {
+      for (const std::string& name : *group) {
+        const GlobalFunction *declared = after->find(name), *before = functions->find(name);
+        if (!declared) declaring_nothing_.emplace(fresh.text_of(*fresh.find(name)));
+        if (!declared || (before && *before == *declared)) continue;
+        whole_[source_of(*declared)] = {path, now};
+        told += (told.empty() ? "" : ", ") + (mark + name);
+      }
+    }
   }
   return told.empty() ? std::nullopt : std::optional<std::string>(told);
 }

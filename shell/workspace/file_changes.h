@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "shell/program/text_units.h"
@@ -64,6 +66,7 @@ class FileChanges {
                          const std::shared_ptr<const std::string>& now);
   ModulePtr read_whole(const ModulePtr& module, const FileText& file, const std::string& now);
   bool is_own(const GlobalFunction& function, const std::string& path) const;
+  bool declared_nothing(std::string_view unit) const { return declaring_nothing_.contains(unit); }
   // The files of one name or of all, with their texts when they were read.
   std::map<std::string, std::shared_ptr<const std::string>> files_of(
       const std::optional<std::string>& name) const;
@@ -72,6 +75,7 @@ class FileChanges {
   Workspace& workspace_;
   // Of sources that hold a part of a file the whole; and texts that were cut.
   std::map<std::uint32_t, FileText> whole_;
+  std::set<std::string, std::less<>> declaring_nothing_;  // texts of functions that were read and gave none
   struct Seen {
     std::int64_t nanoseconds = 0;
     std::uint64_t bytes = 0;

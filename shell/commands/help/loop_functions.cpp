@@ -76,11 +76,32 @@ constexpr LoopFunction functions[] = {
      "A line of a block: it runs only where the condition is true. T.if_then_else chooses one of two values."},
     {"func_attr", "({\"tirx.noalias\": True})", "The first line of a prim_func: its attributes."},
     {"sblock_attr block_attr", "({…})", "A line of a block: its attributes."},
+    {"init", "()",
+     "with T.init(): of a block: what it stores before the first round of its reduce variables."},
+    {"Buffer buffer", "(shape, dtype=\"float32\")",
+     "A: T.Buffer((n, 4), \"float32\"), a parameter: its elements are A[i, j]. A size that is no number is a T.int32() "
+     "or T.int64() of the function."},
+    {"handle", "", "a: T.handle, a parameter: T.match_buffer says which buffer it is."},
+    {"thread_binding", "(extent, thread=\"threadIdx.x\")",
+     "for i in T.thread_binding(…): a loop over threads, run one after the other."},
+    {"LetStmt let bind", "(value)",
+     "with T.LetStmt(value) as v:, or v: T.let = value: a name for the value, computed once."},
+    {"allocate", "(shape, dtype=\"float32\", scope=\"global\")",
+     "Memory of the lines below; T.alloc_buffer says the same of a buffer."},
+    {"alloc_local", "(shape, dtype=\"float32\")", "T.alloc_buffer in the scope \"local\"."},
+    {"allocate_const", "(values, dtype, shape)", "Memory that holds these values."},
+    {"BufferLoad buffer_load", "(A, indices)", "A[i]."},
+    {"buffer_store", "(A, value, indices)", "A statement: A[i] = value."},
+    {"Assert", "(condition, message)",
+     "A statement, or the head of lines below: the run ends with the message where the condition is false."},
+    {"ret", "(value)", "A statement: the function ends with the value."},
+    {"break_loop", "()", "A statement: the loop ends. break says the same."},
+    {"continue_loop", "()", "A statement: the next round begins. continue says the same."},
     {"alloc_buffer sblock_alloc_buffer", "(shape, dtype=\"float32\", scope=\"global\")",
      "A = T.alloc_buffer((4,)): memory of the function or of the block that it stands in."},
     {"match_buffer", "(handle, shape, dtype=\"float32\")",
      "A = T.match_buffer(a, (n,)): the buffer of a parameter that is a T.handle, or of a region of another buffer."},
-    {"decl_buffer", "(shape, dtype, data=A.data)", "A view over the elements of another buffer."},
+    {"decl_buffer buffer_decl", "(shape, dtype, data=A.data)", "A view over the elements of another buffer."},
     {"evaluate", "(value)", "A statement: computes the value and drops it; T.evaluate(0) does nothing."},
     {"attr", "(node, key, value)",
      "with T.attr(…): what TVM notes of the lines below; kept as far as it has a meaning."},
@@ -187,7 +208,9 @@ std::optional<std::string> loop_function_page(std::string_view name) {
   if (!name.starts_with("T.")) return std::nullopt;
   name.remove_prefix(2);
   // T.axis.spatial is told with T.axis.
-  if (name.starts_with("axis.")) name = "axis";
+  constexpr std::string_view axes[] = {"axis.spatial", "axis.reduce", "axis.remap", "axis.scan",
+                                       "axis.opaque",  "axis.S",      "axis.R"};
+  if (std::find(std::begin(axes), std::end(axes), name) != std::end(axes)) name = "axis";
   for (const LoopFunction& function : functions) {
     const std::vector<std::string_view> names = spellings_of(function.names);
     if (std::find(names.begin(), names.end(), name) == names.end()) continue;

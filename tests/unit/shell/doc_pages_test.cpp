@@ -120,6 +120,13 @@ TEST_CASE("pages are found by what is typed", "[shell]") {
       page("T.if_then_else").starts_with("T.if_then_else(condition, a, b)\n  a where the condition is true"));
   CHECK(page("T.max").find("T.Max") != std::string::npos);
   CHECK(page("T.axis.remap").find("T.axis.reduce") != std::string::npos);
+  CHECK(harness.run("doc(\"T.axis.foo\")").error.starts_with("nothing is known of 'T.axis.foo'"));
+  for (const std::string_view name :
+       {"Buffer", "handle", "thread_binding", "init", "LetStmt", "let", "allocate", "allocate_const",
+        "alloc_local", "buffer_load", "buffer_store", "Assert", "ret", "break_loop", "continue_loop"}) {
+    INFO(name);
+    CHECK(page(fmt::format("T.{}", name)).starts_with(fmt::format("T.{}", name)));
+  }
   for (const IntrinsicInfo& info : intrinsics()) {
     INFO(info.name);
     // With what it does, not with its operands alone.

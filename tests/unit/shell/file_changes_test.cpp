@@ -231,6 +231,54 @@ TEST_CASE("free functions that a file has by now come in, and a fault beside all
   CHECK(session(":reload").find("found '(' that is never closed") != std::string::npos);
 }
 
+TEST_CASE("functions of a class of a Python file that are left out hold up no other ones") {
+  TemporaryFolder folder;
+  const std::string around =
+      "def helper(x):\n    return x\n\n@T.macro\ndef twice(x):\n    return x\n\n"
+      "class Config:\n    width = 2\n\n";
+  const std::string macro = "    @T.macro\n    def body(A, i):\n        A[i] = A[i]\n\n";
+  const auto put = [&](const std::string& body) { return folder.put("m.py", around + file_class_of(body)); };
+  SessionHarness session;
+  const std::string left_out = macro + file_function("bad", "helper(x)") +
+                               file_function("worse", "twice(x)") +
+                               file_function("wide", "R.reshape(x, (Config.width,))");
+  session("M = load('" + put(left_out + file_function("main", "R.exp(x)")) + "')");
+  CHECK(session(":reload M") == "no function changed\n");
+  put(left_out + file_function("main", "R.abs(x)"));
+  CHECK(session(":reload M") == "M: ~ main\n");
+  CHECK(session(":reload M") == "no function changed\n");
+  put(left_out + file_function("main", "R.abs(x)") + file_function("more", "helper(x)"));
+  CHECK(session.with_errors(":reload M") == "no function changed\n");
+  // One that becomes such a function stays as it was.
+  put(left_out + file_function("main", "helper(x)"));
+  CHECK(session.with_errors(":reload M") == "no function changed\n");
+  CHECK(session("M.main([-1, 2])") == "float32 (2,)\n[1, 2]\n");
+  put(macro + file_function("bad", "R.sin(x)") + file_function("main", "R.abs(x)"));
+  CHECK(session(":reload M") == "M: + bad\n");
+}
+
+TEST_CASE("decorated functions of a Python file that declare nothing are no new functions") {
+  TemporaryFolder folder;
+  const std::string macro = "@T.macro\ndef body(A, i):\n    A[i] = A[i]\n\n";
+  const std::string cached = "@functools.lru_cache\ndef helper(x):\n    return x\n\n";
+  const std::string f = "@R.function\ndef f(x: R.Tensor((2,), \"float32\")):\n    return x + 1.0\n\n";
+  const std::string g = "@R.function\ndef g(x: R.Tensor((2,), \"float32\")):\n    return f(x) * 2.0\n\n";
+  const std::string path = folder.put("f.py", macro + f);
+  SessionHarness session;
+  session.inputs().run_file(path);
+  CHECK(session(":reload") == "no function changed\n");
+  folder.put("f.py", macro + f + cached);
+  CHECK(session(":reload") == "no function changed\n");
+  CHECK(session(":reload") == "no function changed\n");
+  folder.put("f.py", macro + f + cached + g);
+  CHECK(session(":reload") == "+ g\n");
+  CHECK(session(":reload") == "no function changed\n");
+  CHECK(session("g([1, 2])") == "float32 (2,)\n[4, 6]\n");
+  // What was undone comes in again.
+  session(":undo");
+  CHECK(session(":reload") == "+ g\n");
+}
+
 // Statements of Python are passed over when such a file is read, and so they are when a function is gone.
 TEST_CASE("a function that is gone from a Python file is taken out") {
   TemporaryFolder folder;
