@@ -93,8 +93,17 @@ PrimFuncPtr without_unread_buffers(const PrimFuncPtr& function) {
   const Stmt body = dropper.without(function->body);
   if (!body.defined() || body.same_as(function->body)) return function;
   Unread stored;
+  // A block may say that it works on a buffer which it does not touch.
+  const auto keep_declared = [&](const std::optional<std::vector<BufferRegion>>& regions) {
+    for (const BufferRegion& region : regions.value_or(std::vector<BufferRegion>()))
+      stored.insert(region.buffer.id());
+  };
   for_each_stmt(body, [&](const Stmt& stmt) {
     if (const auto* store = stmt.as<Store>()) stored.insert(store->buffer.id());
+    if (const auto* block = stmt.as<BlockStmt>()) {
+      keep_declared(block->reads);
+      keep_declared(block->writes);
+    }
   });
   const Unread unread = unread_in(*function);
   auto result = std::make_shared<PrimFunc>(*function);

@@ -154,3 +154,20 @@ TEST_CASE("windows: what nothing reads is not stored, where that cannot fail") {
   CHECK_FALSE(is_stored(*with_unread("8")));
   CHECK(is_stored(*with_unread("4")));
 }
+
+TEST_CASE("windows: a buffer that nothing reads stays where a block declares it") {
+  const auto module =
+      read_module("test.relish",
+                  "@I.ir_module\nclass M:\n    @T.prim_func\n"
+                  "    def f(A: T.Buffer((8,), \"float32\"), C: T.Buffer((8,), \"float32\")):\n"
+                  "        q = T.alloc_buffer((8,), \"float32\")\n"
+                  "        for i in range(8):\n            q[i] = A[i]\n"
+                  "        for i, j in T.grid(3, 3):\n            with T.block(\"split\"):\n"
+                  "                v = T.axis.spatial(8, i * 3 + j)\n                T.where(i * 3 + j < 8)\n"
+                  "                T.reads(A[v], q[v])\n                T.writes(C[v], q[v])\n"
+                  "                C[v] = A[v] + T.float32(1)\n");
+  check_schedules(module, numbers(module), "");
+  const std::string text = print(schedule(*module, small_tiles));
+  CHECK(text.find("q[i]") == std::string::npos);
+  CHECK(text.find("q[v]") != std::string::npos);
+}
