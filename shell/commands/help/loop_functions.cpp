@@ -208,9 +208,11 @@ std::optional<std::string> loop_function_page(std::string_view name) {
   if (!name.starts_with("T.")) return std::nullopt;
   name.remove_prefix(2);
   // T.axis.spatial is told with T.axis.
-  constexpr std::string_view axes[] = {"axis.spatial", "axis.reduce", "axis.remap", "axis.scan",
-                                       "axis.opaque",  "axis.S",      "axis.R"};
-  if (std::find(std::begin(axes), std::end(axes), name) != std::end(axes)) name = "axis";
+  constexpr std::string_view axis = "axis",
+                             kinds[] = {"spatial", "reduce", "remap", "scan", "opaque", "S", "R"};
+  if (name.starts_with("axis.") &&
+      std::find(std::begin(kinds), std::end(kinds), name.substr(axis.size() + 1)) != std::end(kinds))
+    name = axis;
   for (const LoopFunction& function : functions) {
     const std::vector<std::string_view> names = spellings_of(function.names);
     if (std::find(names.begin(), names.end(), name) == names.end()) continue;

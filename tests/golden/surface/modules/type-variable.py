@@ -25,7 +25,6 @@ def generic[a, b](x: R.Tensor((a, b), "float32")) -> R.Tensor((b, a), "float32")
 #|     gv: R.Tensor((n, M), dtype="float32") = R.add(x, x)
 #|     return gv
 #|
-#|
 #| @R.function
 #| def generic(x: R.Tensor(("a", "b"), dtype="float32")) -> R.Tensor(("b", "a"), dtype="float32"):
 #|     b = T.int64()
