@@ -28,8 +28,9 @@ void require(bool holds, const std::string& what) {
 // A perceptron of a classifier, batches of 64 rows; its step by `time`, and jobs of two lengths, whose
 // difference holds neither compiling nor the beginning. One after the other several times, since the machine
 // has other things to do, and is quicker in one second than in the next: of what each takes in relation to
-// its neighbours the middle counts. All begin with weights as a job has them: of others the logits lie so far
-// apart that gradients are denormal numbers, whose products take 1.5 to 4.5 times as long.
+// its neighbours the middle counts; of a step alone the mean of many, since a job is as long as all its steps
+// together, with those that were disturbed. All begin with weights as a job has them: of others the logits
+// lie so far apart that gradients are denormal numbers, whose products take 1.5 to 4.5 times as long.
 constexpr const char* overhead_text = R"job(@I.ir_module
 class Classifier:
     @R.function
@@ -65,7 +66,7 @@ def seconds(steps):
 
 a = seconds(200)
 for i in range(15):
-    step = time(S.train_step, arg=one, carry=carry, runs=300)["median_ms"]
+    step = time(S.train_step, arg=one, carry=carry, runs=1000)["mean_ms"]
     epoch = time(S.train_epoch, arg=whole, carry=carry, runs=3)["median_ms"] / (rows // 64)
     short = seconds(200)
     print(f"measured {step} {epoch} {(seconds(1200) - short) / 1000 * 1000}")

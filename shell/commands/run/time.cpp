@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <set>
 #include <thread>
 
@@ -51,7 +52,7 @@ constexpr Example examples[] = {
 };
 
 struct Timing {
-  double compile_ms = 0, first_ms = 0, median_ms = 0, min_ms = 0, p90_ms = 0;
+  double compile_ms = 0, first_ms = 0, median_ms = 0, mean_ms = 0, min_ms = 0, p90_ms = 0;
   double low_ms = 0, high_ms = 0;  // between which the median lies, with a confidence of 95 %
   int runs = 0, warm_runs = 0;
 };
@@ -230,6 +231,7 @@ Timing measure(Session& session, const ModulePtr& module, const std::string& fun
   timing.median_ms = times.size() % 2 == 1 ? times[times.size() / 2]
                                            : (times[times.size() / 2 - 1] + times[times.size() / 2]) / 2;
   tell_confidence(timing, times);
+  timing.mean_ms = std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(times.size());
   timing.p90_ms = times[std::min(times.size() - 1, times.size() * 9 / 10)];
   return timing;
 }
@@ -247,6 +249,7 @@ ScriptValue dict_of(const Timing& timing, const Session& session) {
   return ScriptValue::dict({{"compile_ms", timing.compile_ms},
                             {"first_ms", timing.first_ms},
                             {"median_ms", timing.median_ms},
+                            {"mean_ms", timing.mean_ms},
                             {"min_ms", timing.min_ms},
                             {"p90_ms", timing.p90_ms},
                             {"low_ms", timing.low_ms},
@@ -274,11 +277,11 @@ nlohmann::ordered_json json_of(const ScriptValue& timing) {
 std::string line_of(std::string_view name, const ScriptValue& timing) {
   auto real = [&](std::string_view key) { return *real_of(*timing.find(key)); };
   return fmt::format(
-      "{}: median {:.4f} ms ({:.4f} to {:.4f}), min {:.4f}, p90 {:.4f} ({} runs, {} threads, {}); compile "
-      "{:.1f} ms, first {:.3f} ms",
-      name, real("median_ms"), real("low_ms"), real("high_ms"), real("min_ms"), real("p90_ms"),
-      text_of(*timing.find("runs")), text_of(*timing.find("threads")), text_of(*timing.find("tier")),
-      real("compile_ms"), real("first_ms"));
+      "{}: median {:.4f} ms ({:.4f} to {:.4f}), mean {:.4f}, min {:.4f}, p90 {:.4f} ({} runs, {} threads, {}); "
+      "compile {:.1f} ms, first {:.3f} ms",
+      name, real("median_ms"), real("low_ms"), real("high_ms"), real("mean_ms"), real("min_ms"),
+      real("p90_ms"), text_of(*timing.find("runs")), text_of(*timing.find("threads")),
+      text_of(*timing.find("tier")), real("compile_ms"), real("first_ms"));
 }
 
 // Which of the two is the faster, by their medians.
@@ -369,7 +372,8 @@ const Command command_time{
         "result is given to the named parameter of the next call, as in training; where all tensors of a "
         "parameter are, the call may write its results in their place. Calls are measured when they "
         "no longer become quicker, at most 0.2 seconds behind the first. With a confidence of 95 % the median "
-        "lies between the two times behind it (`low_ms` and `high_ms`), as far as runs are alike.",
+        "lies between the two times behind it (`low_ms` and `high_ms`), as far as runs are alike; the mean "
+        "counts what disturbed a run, as the time of many together does.",
 };
 
 }  // namespace relish::commands_time

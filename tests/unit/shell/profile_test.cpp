@@ -133,9 +133,12 @@ TEST_CASE("time: calls are measured behind a warm-up, and the median has its bou
   const std::string arg = "M.main, arg={'x': ones((3, 4)), 'w': ones((4, 8))}";
   CHECK(compiled(std::string(model) + "t = time(" + arg +
                  ")\nprint(t['min_ms'] <= t['low_ms'], t['low_ms'] <= t['median_ms'], "
-                 "t['median_ms'] <= t['high_ms'], t['high_ms'] < 100 * t['low_ms'], t['warm_runs'] >= 10)\n"
+                 "t['median_ms'] <= t['high_ms'], t['high_ms'] < 100 * t['low_ms'], t['warm_runs'] >= 10, "
+                 "t['min_ms'] < t['mean_ms'])\n"
                  "t = time(" +
-                 arg + ", runs=3)\nprint(t['runs'], t['warm_runs'])") == "True True True True True\n3 0\n");
+                 arg + ", runs=3)\nprint(t['runs'], t['warm_runs'])\n" + "t = time(" + arg +
+                 ", runs=2)\nprint(abs(t['mean_ms'] - t['median_ms']) < 1e-9)") ==
+        "True True True True True True\n3 0\nTrue\n");
 }
 
 TEST_CASE("machine: measured once, kept in a file, and measured again where that is damaged") {
