@@ -140,7 +140,8 @@ bool SourceReader::bind_quietly(const Line& line) {
   if (line.damaged || line.header) return false;
   bool import = line.first_word == "import" || line.first_word == "from";
   const std::string_view text = context_.text_of(line.span);
-  const bool binds = text.find("TypeVar(") != text.npos || text.find("load_json(") != text.npos;
+  const bool binds = text.find("TypeVar(") != text.npos || text.find(".dynamic(") != text.npos ||
+                     text.find("load_json(") != text.npos;
   if (!import && !binds) return false;
   Diagnostics ignored;
   LineParser parser(context_.file, context_.text, ignored);
@@ -155,7 +156,7 @@ bool SourceReader::bind_quietly(const Line& line) {
   } else if (auto* assignment = statement->as<ast::Assignment>()) {
     auto* call = assignment->value ? assignment->value->as<ast::Call>() : nullptr;
     const std::string* name = ast::name_of(*assignment->targets[0]);
-    if (call && name && context_.namespaces.canonical(*call->callee) == "TypeVar") {
+    if (call && name && context_.namespaces.makes_size(*call->callee)) {
       context_.type_variables.insert(*name);
       return true;
     }
@@ -260,7 +261,7 @@ void SourceReader::collect_names(const ast::Block& statements) {
     auto* assignment = statement.as<ast::Assignment>();
     auto* call = assignment && assignment->value ? assignment->value->as<ast::Call>() : nullptr;
     const std::string* target = assignment ? ast::name_of(*assignment->targets[0]) : nullptr;
-    if (call && target && context_.namespaces.canonical(*call->callee) == "TypeVar") {
+    if (call && target && context_.namespaces.makes_size(*call->callee)) {
       context_.type_variables.insert(*target);
       continue;
     }

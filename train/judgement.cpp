@@ -28,10 +28,15 @@ std::int64_t greatest_class(const Tensor& values, const Classes& places, std::in
 
 [[noreturn]] void refuse_shapes(std::string_view metric, const Tensor& predictions, const Tensor& targets,
                                 std::string_view expected) {
+  const Shape before_last(predictions.shape().begin(), predictions.shape().end() - (predictions.rank() > 0));
+  const bool classes_last = predictions.rank() > 2 && targets.shape() == before_last;
   fail(ErrorClass::Data, {}, "metric.logits",
-       fmt::format("{}: found predictions {} {} and targets {} {}; expected {}", metric,
+       fmt::format("{}: found predictions {} {} and targets {} {}; expected {}{}", metric,
                    name_of(predictions.dtype()), format_shape(predictions.shape()), name_of(targets.dtype()),
-                   format_shape(targets.shape()), expected));
+                   format_shape(targets.shape()), expected,
+                   classes_last ? "; classes stand in dimension 1 of predictions of higher rank, as for the "
+                                  "loss cross_entropy, and here they seem to stand last"
+                                : ""));
 }
 
 bool is_number(DType dtype) { return is_float(dtype) || is_int(dtype); }

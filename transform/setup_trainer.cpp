@@ -13,6 +13,7 @@
 #include "transform/loss_scaling.h"
 #include "transform/mixed_precision.h"
 #include "transform/model_forms.h"
+#include "transform/one_element.h"
 #include "transform/one_key.h"
 #include "transform/parameter_marks.h"
 #include "transform/rebuild.h"
@@ -126,12 +127,15 @@ Module with_loss_of_model(const Module& module, const std::string& form, const s
   const Type& first = fields && !fields->fields.empty() ? fields->fields.front() : source->result_type;
   const TensorType* tensor = first.tensor();
   if (!tensor || tensor->rank != 0 || !tensor->dtype || !is_float(*tensor->dtype)) {
+    std::vector<DiagnosticNote> notes = {
+        {source->result_span.known() ? source->result_span : source->span, "the result"}};
+    for (DiagnosticNote& note : notes_of_one_element(first)) notes.push_back(std::move(note));
     fail(ErrorClass::Type, {}, "setup_trainer.loss",
          fmt::format(
              "the option loss is missing; write loss=\"mse\" or another (without it the first result of "
              "{} must be its loss, a floating tensor of rank 0; found {})",
              form, print(source->result_type)),
-         {{source->result_span.known() ? source->result_span : source->span, "the result"}});
+         notes);
   }
   Function loss = copy_with_fresh_vars(*source);
   loss.name = name;
@@ -158,7 +162,8 @@ Module with_loss(const Module& module, const std::string& form, const SetupTrain
   if (tensor && tensor->rank > 0) {
     fail(ErrorClass::Type, {}, "setup_trainer.reduction",
          fmt::format("the loss gives {}; a trainer needs one number, its mean or its sum (reduction='mean')",
-                     print(first)));
+                     print(first)),
+         notes_of_one_element(first));
   }
   return made;
 }

@@ -35,10 +35,11 @@ void GraphBindings::read_assignment(const ast::Statement& statement, const ast::
         continue;
       }
       auto& attribute = *symbol.call->as<ast::Call>()->callee->as<ast::Attribute>();
-      bool int64 =
-          attribute.name == "int64" ||
-          ((attribute.name == "var" || attribute.name == "Var") &&
-           symbol.call->as<ast::Call>()->arguments.back().value->as<ast::StringValue>()->value == "int64");
+      refuse_unknown_namespace(*attribute.object);
+      const std::vector<ast::Argument>& arguments = symbol.call->as<ast::Call>()->arguments;
+      bool int64 = attribute.name == "int64" || (attribute.name == "dynamic" && arguments.size() == 1) ||
+                   ((attribute.name == "var" || attribute.name == "Var" || attribute.name == "dynamic") &&
+                    arguments.back().value->as<ast::StringValue>()->value == "int64");
       if (!int64) {
         type_error(symbol.call->span, "symbol.dtype",
                    fmt::format("found {} as a dimension; dimensions are int64", ast::describe(*symbol.call)));
@@ -89,6 +90,22 @@ void GraphBindings::read_assignment(const ast::Statement& statement, const ast::
   bind_target(statement, target, assignment.annotation.get(), result, &written);
 }
 
+// `n = foo.int64()`: foo is nothing that declares a dimension.
+void GraphBindings::refuse_unknown_namespace(const ast::Expr& expr) {
+  const std::string dotted = ast::dotted_name(expr);
+  const std::string first = dotted.substr(0, dotted.find('.'));
+  if (context_.namespaces.known(first)) return;
+  if (!first.empty())
+    unknown_name(
+        first, {expr.span.file, expr.span.begin, expr.span.begin + static_cast<std::uint32_t>(first.size())});
+  const std::string text(context_.text_of(expr.span));
+  type_error(
+      expr.span, "symbol.namespace",
+      fmt::format("found '{0}', which is {1} here, before the dtype of a dimension; expected TVM's T, as "
+                  "in n = T.int64(); give the constant '{0}' another name",
+                  printable(text), ast::describe(expr)));
+}
+
 // `x += y` binds the name x anew; values do not change.
 void GraphBindings::read_augmented(const ast::Statement& statement,
                                    const ast::AugmentedAssignment& augmented) {
@@ -132,7 +149,7 @@ void GraphBindings::bind_target(const ast::Statement& statement, const ast::Expr
   if (auto* names = target.as<ast::TupleValue>()) {
     if (annotation)
       type_error(annotation->span, "assignment.annotation", "found a type on several names; expected none");
-    return bind_tuple(statement, *names, result, written->span);
+    return bind_tuple(statement, *names, result, *written);
   }
   const std::string* name = ast::name_of(target);
   if (!name) {
@@ -160,7 +177,8 @@ void GraphBindings::bind_target(const ast::Statement& statement, const ast::Expr
     // What the text says of the value holds from here on, so it is checked here.
     return append_checked(statement, *name, target.span, as_leaf(result), type, true);
   }
-  append_binding(statement, *name, target.span, type, result, annotation != nullptr);
+  append_binding(statement, *name, target.span, type, result, annotation != nullptr,
+                 statement.as<ast::Assignment>() ? number_of(*written) : nullptr);
 }
 
 std::vector<DiagnosticNote> GraphBindings::tuple_with_field(const ast::Expr& target, const ast::Expr& value) {
@@ -199,7 +217,8 @@ Type GraphBindings::annotated_type(const ast::Expr& annotation, const Type& infe
 }
 
 void GraphBindings::append_binding(const ast::Statement& statement, const std::string& name, Span name_span,
-                                   const Type& type, const Expr& result, bool annotated) {
+                                   const Type& type, const Expr& result, bool annotated,
+                                   const ast::Expr* number) {
   if (!in_dataflow_) open_plain_block();
   Var var(name, type, in_dataflow_ && !is_output(name, statement), name_span);
   // Of a line that binds several names the first binding has the comments.
@@ -210,15 +229,27 @@ void GraphBindings::append_binding(const ast::Statement& statement, const std::s
   std::optional<Scalar> scalar;
   if (auto* value = result.as<ScalarValueExpr>()) scalar = value->value;
   if (const Var* same = result.as_var(); same && type.as<ScalarType>()) scalar = known_scalar(result);
-  const auto* assignment = statement.as<ast::Assignment>();
-  const bool plain = scalar && !annotated && assignment && assignment->targets.size() == 1 &&
-                     assignment->value && ast::name_of(*assignment->targets[0]) &&
-                     is_number(*assignment->value);
-  bind(name, Bound{var, scalar, plain ? assignment->value.get() : nullptr}, name_span);
+  if (annotated || !type.as<ScalarType>()) number = nullptr;
+  if (number && !scalar) scalar = scalars_.read(*number);  // `a, b = b, a`
+  bind(name, Bound{var, scalar, number}, name_span);
 }
 
 void GraphBindings::bind_tuple(const ast::Statement& statement, const ast::TupleValue& names,
-                               const Expr& result, Span at) {
+                               const Expr& result, const ast::Expr& value) {
+  const Span at = value.span;
+  // `b, t, d = x.shape`
+  const ShapeType* shape = result.type().as<ShapeType>();
+  if (shape && shape->dims) {
+    std::vector<Expr> dims;
+    for (const Scalar& dim : *shape->dims) dims.push_back(scalar_value(dim, at));
+    return bind_fields(statement, names, tuple(std::move(dims), at), value);
+  }
+  return bind_fields(statement, names, result, value);
+}
+
+void GraphBindings::bind_fields(const ast::Statement& statement, const ast::TupleValue& names,
+                                const Expr& result, const ast::Expr& value) {
+  const Span at = value.span;
   const TupleType* type = result.type().tuple();
   if (!type && !result.type().is_error()) {
     type_error(at, "assignment.tuple",
@@ -232,15 +263,26 @@ void GraphBindings::bind_tuple(const ast::Statement& statement, const ast::Tuple
   if (!type) throw ReadContext::Silent{};
   if (!in_dataflow_) open_plain_block();
   auto* written = result.as<TupleExpr>();
+  const std::vector<ast::ExprPtr>* items = ast::items_of(value);
+  if (items && items->size() != names.items.size()) items = nullptr;
   std::vector<Expr> fields;
   Expr whole = written ? Expr() : builder_.emit(result);
+  // Before any name is bound: `a, b = b, a`.
+  std::vector<const ast::Expr*> numbers(names.items.size(), nullptr);
+  for (std::size_t i = 0; items && i < items->size(); ++i) numbers[i] = number_of(*(*items)[i]);
+  // Dimensions that are numbers.
+  const auto* of_shape = value.as<ast::Attribute>();
+  for (std::size_t i = 0; written && of_shape && i < names.items.size(); ++i) {
+    const auto* dim = written->fields[i].as<ScalarValueExpr>();
+    if (const auto number = dim ? dim->value.as_int() : std::nullopt) numbers[i] = integer_at(*number, at);
+  }
   for (std::size_t i = 0; i < names.items.size(); ++i) {
     fields.push_back(written ? written->fields[i] : tuple_get(whole, static_cast<int>(i), at));
   }
   for (std::size_t i = 0; i < names.items.size(); ++i) {
     const ast::Expr& item = *names.items[i];
     if (auto* nested = item.as<ast::TupleValue>()) {
-      bind_tuple(statement, *nested, fields[i], at);
+      bind_tuple(statement, *nested, fields[i], value);
       continue;
     }
     const std::string* name = ast::name_of(item);
@@ -248,7 +290,7 @@ void GraphBindings::bind_tuple(const ast::Statement& statement, const ast::Tuple
       type_error(item.span, "assignment.target",
                  fmt::format("found {} as a target; expected a name", ast::describe(item)));
     }
-    append_binding(statement, *name, item.span, fields[i].type(), fields[i], false);
+    append_binding(statement, *name, item.span, fields[i].type(), fields[i], false, numbers[i]);
   }
 }
 

@@ -18,11 +18,16 @@ class GraphBindings : public GraphCalls {
   void read_augmented(const ast::Statement& statement, const ast::AugmentedAssignment& augmented);
   void bind_target(const ast::Statement& statement, const ast::Expr& target, const ast::Expr* annotation,
                    const Expr& value, const ast::Expr* written);
-  void bind_tuple(const ast::Statement& statement, const ast::TupleValue& names, const Expr& value, Span at);
+  void bind_tuple(const ast::Statement& statement, const ast::TupleValue& names, const Expr& value,
+                  const ast::Expr& written);
+  void bind_fields(const ast::Statement& statement, const ast::TupleValue& names, const Expr& value,
+                   const ast::Expr& written);
+  // `number`: what the value is written as where that is a number.
   void append_binding(const ast::Statement& statement, const std::string& name, Span name_span,
-                      const Type& type, const Expr& value, bool annotated);
+                      const Type& type, const Expr& value, bool annotated, const ast::Expr* number = nullptr);
   Type annotated_type(const ast::Expr& annotation, const Type& inferred, const std::string& name,
                       Span value_span);
+  void refuse_unknown_namespace(const ast::Expr& expr);
   // A tuple with one field given anew, for `target = value`, which assigns to the field.
   std::vector<DiagnosticNote> tuple_with_field(const ast::Expr& target, const ast::Expr& value);
 

@@ -37,6 +37,7 @@ class GraphCalls : public GraphValues {
   std::optional<Expr> scalar_operator(std::string_view op, const std::vector<Expr>& args, Span span);
   std::optional<std::string> device_text(const ast::Expr& expr);
   std::optional<std::int64_t> device_kind(const ast::Call& call) const;
+  std::optional<Expr> converted_scalar(const ast::Expr& object, const ast::Call& call, Span span);
   std::optional<Expr> special_call(const std::string& name, const ast::Expr& expr, const ast::Call& call);
   Expr named_call(const std::string& name, const ast::Expr& expr, const ast::Call& call);
   Expr shape_of_dims(const ast::Expr& written);

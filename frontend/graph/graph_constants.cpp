@@ -254,11 +254,58 @@ bool GraphLiterals::is_number(const ast::Expr& expr) {
   return callee && *callee == "float" && !look_up(*callee) && special_float(context_, expr);
 }
 
+const ast::Expr* GraphLiterals::single_number(const ast::Expr& name) {
+  if (const std::string* id = ast::name_of(name)) {
+    Entry* entry = look_up(*id);
+    const auto* bound = entry ? std::get_if<Bound>(&entry->meaning) : nullptr;
+    return bound ? bound->number : nullptr;
+  }
+  const auto* subscript = name.as<ast::Subscript>();
+  const auto* shape = subscript ? subscript->object->as<ast::Attribute>() : nullptr;
+  const std::string* tensor = shape && shape->name == "shape" ? ast::name_of(*shape->object) : nullptr;
+  if (!tensor || subscript->items.size() != 1) return nullptr;
+  const auto axis = literal_arithmetic(*subscript->items[0]);
+  const auto* at = axis ? std::get_if<std::int64_t>(&*axis) : nullptr;
+  const Scalar dimension = at ? dimension_of(*tensor, *at) : Scalar();
+  const auto value = dimension.defined() ? dimension.as_int() : std::nullopt;
+  return value ? integer_at(*value, name.span) : nullptr;
+}
+
+bool GraphLiterals::mentions_number(const ast::Expr& expr) {
+  if (const auto* prefix = expr.as<ast::Prefix>()) return mentions_number(*prefix->operand);
+  const auto* chain = expr.as<ast::Chain>();
+  if (!chain) return single_number(expr) != nullptr;
+  return mentions_number(*chain->first) ||
+         std::any_of(chain->links.begin(), chain->links.end(),
+                     [&](const ast::Link& link) { return mentions_number(*link.operand); });
+}
+
 const ast::Expr* GraphLiterals::named_number(const ast::Expr& expr) {
-  const std::string* name = ast::name_of(expr);
-  Entry* entry = name ? look_up(*name) : nullptr;
-  const auto* bound = entry ? std::get_if<Bound>(&entry->meaning) : nullptr;
-  return bound ? bound->number : nullptr;
+  if (!expr.as<ast::Prefix>() && !expr.as<ast::Chain>()) return single_number(expr);
+  if (!mentions_number(expr)) return nullptr;
+  const auto number = literal_arithmetic(expr, [this](const ast::Expr& name) { return single_number(name); });
+  if (!number) return nullptr;
+  if (const auto* integer = std::get_if<std::int64_t>(&*number)) return integer_at(*integer, expr.span);
+  return &made_.emplace_back(ast::Expr{expr.span, ast::FloatValue{std::get<double>(*number)}});
+}
+
+const ast::Expr* GraphLiterals::named_numbers(const ast::Expr& list) {
+  const std::vector<ast::ExprPtr>* items = ast::items_of(list);
+  if (!items) return nullptr;
+  bool any = false;
+  std::vector<ast::ExprPtr> numbers;
+  for (const ast::ExprPtr& item : *items) {
+    const ast::Expr* named = named_number(*item);
+    any = any || named;
+    const auto number = literal_arithmetic(named ? *named : *item);
+    if (!number) return nullptr;
+    numbers.push_back(std::make_unique<ast::Expr>(
+        std::holds_alternative<std::int64_t>(*number)
+            ? ast::Expr{item->span, ast::IntValue{std::get<std::int64_t>(*number)}}
+            : ast::Expr{item->span, ast::FloatValue{std::get<double>(*number)}}));
+  }
+  if (!any) return nullptr;
+  return &made_.emplace_back(ast::Expr{list.span, ast::ListValue{std::move(numbers)}});
 }
 
 bool GraphLiterals::is_number_list(const ast::Expr& expr) {

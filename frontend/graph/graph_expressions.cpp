@@ -239,6 +239,9 @@ Expr GraphValues::subscript(const ast::Expr& expr, const ast::Subscript& subscri
   if (auto inspected = inspected_axis(expr, subscript)) return *inspected;
   Expr object = leaf(*subscript.object);
   if (object.type().is_error()) throw ReadContext::Silent{};
+  if (const ShapeType* shape = object.type().as<ShapeType>()) {
+    if (auto dims = dims_of_shape(*shape, subscript, expr.span)) return *dims;
+  }
   auto* index =
       subscript.items.size() == 1 && !subscript.comma ? subscript.items[0]->as<ast::IntValue>() : nullptr;
   if (object.type().tensor()) {

@@ -115,6 +115,15 @@ Expr GraphCalls::call_global(const GlobalMeaning& meaning, const ast::Expr& expr
   return called(meaning.reference, args, ast::dotted_name(*call.callee), expr.span);
 }
 
+// n.astype("float32") of a scalar, as of TVM's.
+std::optional<Expr> GraphCalls::converted_scalar(const ast::Expr& object, const ast::Call& call, Span span) {
+  if (call.arguments.size() != 1) return std::nullopt;
+  const auto* dtype = call.arguments[0].value->as<ast::StringValue>();
+  const auto scalar = dtype ? known_scalar(leaf(object)) : std::nullopt;
+  if (!scalar) return std::nullopt;
+  return scalar_value(cast(read_dtype(dtype->value, call.arguments[0].value->span), *scalar, span), span);
+}
+
 Expr GraphCalls::call(const ast::Expr& expr, const ast::Call& call) {
   const ast::Expr& callee = *call.callee;
   // A name: a function value, or a function of the module.
@@ -145,6 +154,7 @@ Expr GraphCalls::call(const ast::Expr& expr, const ast::Call& call) {
                                method_hint(*attribute, call,
                                            [&](const std::string& each) { return rank_of(each); })));
       }
+      if (auto scalar = converted_scalar(*attribute->object, call, expr.span)) return *scalar;
       return operator_call("R.astype", expr, call, attribute->object.get());
     }
   }

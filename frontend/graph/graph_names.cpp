@@ -86,14 +86,29 @@ ScalarMeaning GraphNames::find(const std::string& name, Span use) {
   return symbol;
 }
 
+namespace {
+
+Scalar dimension_at(const std::optional<std::vector<Scalar>>& dims, std::int64_t axis) {
+  if (!dims) return {};
+  const auto rank = static_cast<std::int64_t>(dims->size());
+  if (axis < 0) axis += rank;
+  return axis < 0 || axis >= rank ? Scalar() : (*dims)[static_cast<std::size_t>(axis)];
+}
+
+}  // namespace
+
 Scalar GraphNames::dimension_of(const std::string& tensor, std::int64_t axis) {
   Entry* entry = look_up(tensor);
   const auto* bound = entry ? std::get_if<Bound>(&entry->meaning) : nullptr;
   const TensorType* type = bound ? bound->var.type().tensor() : nullptr;
-  if (!type || !type->shape) return {};
-  const auto rank = static_cast<std::int64_t>(type->shape->size());
-  if (axis < 0) axis += rank;
-  return axis < 0 || axis >= rank ? Scalar() : (*type->shape)[static_cast<std::size_t>(axis)];
+  return type ? dimension_at(type->shape, axis) : Scalar();
+}
+
+Scalar GraphNames::dimension_in(const std::string& shape, std::int64_t axis) {
+  Entry* entry = look_up(shape);
+  const auto* bound = entry ? std::get_if<Bound>(&entry->meaning) : nullptr;
+  const ShapeType* type = bound ? bound->var.type().as<ShapeType>() : nullptr;
+  return type ? dimension_at(type->dims, axis) : Scalar();
 }
 
 std::vector<std::string> GraphNames::names() const {

@@ -25,6 +25,7 @@ class GraphNames : public ScalarScope {
   ScalarMeaning find(const std::string& name, Span use) override;
   std::vector<std::string> names() const override;
   Scalar dimension_of(const std::string& tensor, std::int64_t axis) override;
+  Scalar dimension_in(const std::string& shape, std::int64_t axis) override;
 
  protected:
   // `outer`: of the function that this one is nested in, or null.

@@ -209,6 +209,12 @@ class GraphCalls::OperatorArguments {
         param && (param->kind == ParamKind::Tensor || param->kind == ParamKind::OptionalTensor);
     // Positions that are numbers stay scalars.
     const bool position = tensor && param->type.find("integers") != std::string_view::npos;
+    // An option by the name of a number is that number, as if it stood there.
+    if (attribute || (param && param->kind == ParamKind::Scalar)) {
+      const ast::Expr* number = graph_.named_number(value);
+      if (!number && attribute) number = graph_.named_numbers(value);
+      if (number) return read(param, *number);
+    }
     if (tensor && ((!position && graph_.is_number(value)) || graph_.is_number_list(value))) {
       numbers_.push_back({written_.size(), param, &value});
       return is_literal(context_, value) ? read_attribute(context_, value) : Attribute();

@@ -5,6 +5,7 @@
 #include "frontend/graph/compared_texts.h"
 #include "frontend/graph/graph_hints.h"
 #include "frontend/graph/graph_values.h"
+#include "frontend/types/attribute_reader.h"
 #include "ir/printer/printer.h"
 #include "runtime/literal.h"
 
@@ -85,12 +86,12 @@ GraphValues::Operand GraphValues::operand(const ast::Expr& written) {
 }
 
 // Where the other operand is a tensor, a list of numbers is one too, and a name of a number, `s = 0.5`, is
-// that number where it is of another dtype.
+// that number: also where it is of the tensor's dtype, since a scalar there would make a result of rank 1.
 void GraphValues::take_numbers(Operand& operand, const Operand& other) {
   const TensorType* tensor = other.value.defined() ? other.value.type().tensor() : nullptr;
   if (!tensor || !operand.value.defined() || !operand.written) return;
   const auto* scalar = operand.value.type().as<ScalarType>();
-  if (scalar && tensor->dtype && scalar->dtype != *tensor->dtype) {
+  if (scalar && tensor->dtype) {
     if (const ast::Expr* number = named_number(*operand.written)) operand = {number, Expr()};
     return;
   }
@@ -102,7 +103,20 @@ void GraphValues::take_numbers(Operand& operand, const Operand& other) {
   operand.value = literal_beside(*operand.written, *tensor->dtype);
 }
 
+// Arithmetic of numbers has Python's value, `1 / 3` as well as `1 / k` behind `k = 3`: scalars would
+// truncate.
+std::optional<Expr> GraphValues::folded_number(const ast::Expr& expr) {
+  const ast::Expr* number = named_number(expr);
+  const auto value = literal_arithmetic(number ? *number : expr);
+  if (!value) return std::nullopt;
+  const auto* integer = std::get_if<std::int64_t>(&*value);
+  return scalar_value(integer ? int_literal(DType::Int64, *integer, expr.span)
+                              : float_literal(DType::Float64, std::get<double>(*value), expr.span),
+                      expr.span);
+}
+
 Expr GraphValues::chain(const ast::Expr& expr, const ast::Expr& first, const std::vector<ast::Link>& links) {
+  if (auto number = folded_number(expr)) return *number;
   Operand left = operand(first);
   Expr result;
   for (const ast::Link& link : links) {
@@ -110,7 +124,6 @@ Expr GraphValues::chain(const ast::Expr& expr, const ast::Expr& first, const std
     result =
         combine(link.op, link.op_span, left, operand(*link.operand), cover(first.span, link.operand->span));
   }
-  (void)expr;
   return result;
 }
 
@@ -126,6 +139,27 @@ Expr GraphValues::concatenation(const Expr& left, const Expr& right, Span span) 
     }
   }
   return tuple(std::move(fields), span);
+}
+
+// x.shape[:-1] + (2, 2): of two shapes, or of one and a tuple of its elements, one shape.
+std::optional<Expr> GraphValues::joined_shapes(const Expr& left, const Expr& right, Span span) {
+  if (!left.type().as<ShapeType>() && !right.type().as<ShapeType>()) return std::nullopt;
+  std::vector<Scalar> dims;
+  for (const Expr* each : {&left, &right}) {
+    if (const ShapeType* shape = each->type().as<ShapeType>()) {
+      if (!shape->dims) return std::nullopt;
+      dims.insert(dims.end(), shape->dims->begin(), shape->dims->end());
+      continue;
+    }
+    const auto* fields = each->as<TupleExpr>();
+    if (!fields) return std::nullopt;
+    for (const Expr& field : fields->fields) {
+      const auto dim = known_scalar(field);
+      if (!dim) return std::nullopt;
+      dims.push_back(*dim);
+    }
+  }
+  return shape_literal(std::move(dims), span);
 }
 
 Expr GraphValues::combine(ast::Operator op, Span op_span, Operand left_operand, Operand right_operand,
@@ -169,9 +203,10 @@ Expr GraphValues::combine(ast::Operator op, Span op_span, Operand left_operand, 
   const Type& other = right_number ? left.type() : right.type();
   if (!left_number && left.type().is_error()) throw ReadContext::Silent{};
   if (!right_number && right.type().is_error()) throw ReadContext::Silent{};
-  if (op == ast::Operator::Add && !left_number && !right_number && left.type().tuple() &&
-      right.type().tuple())
-    return concatenation(left, right, span);
+  if (op == ast::Operator::Add && !left_number && !right_number) {
+    if (left.type().tuple() && right.type().tuple()) return concatenation(left, right, span);
+    if (auto shape = joined_shapes(left, right, span)) return *shape;
+  }
   std::string_view name = operator_name(op);
   const TensorType* tensor = left_number ? right.type().tensor() : left.type().tensor();
   if (!tensor && right.defined() && right.type().tensor()) tensor = right.type().tensor();
@@ -230,6 +265,7 @@ Expr GraphValues::combine(ast::Operator op, Span op_span, Operand left_operand, 
 }
 
 Expr GraphValues::prefix(const ast::Expr& expr, const ast::Prefix& prefix) {
+  if (auto number = folded_number(expr)) return *number;
   Expr operand = leaf(*prefix.operand);
   if (auto scalar = known_scalar(operand)) {
     if (prefix.op == ast::PrefixOperator::Plus) return operand;

@@ -125,7 +125,7 @@ void ModuleBuilder::declare_class_statement(const ast::Statement& statement) {
       auto* made = assignment->value->as<ast::Call>();
       std::string maker = made ? context_.namespaces.canonical(*made->callee) : std::string();
       const std::string* variable = ast::name_of(*assignment->targets[0]);
-      if (variable && (maker == "TypeVar" || maker == "typing.TypeVar")) {
+      if (variable && made && context_.namespaces.makes_size(*made->callee)) {
         context_.type_variables.insert(*variable);
         return;
       }

@@ -90,6 +90,12 @@ bool declared_symbols(const ast::Expr& target, const ast::Expr& value, std::vect
   by_var = by_var || (attribute->name == "Var" && call->arguments.size() == 2 &&
                       call->arguments[0].value->as<ast::StringValue>() &&
                       call->arguments[1].value->as<ast::StringValue>());
+  // n = I.dynamic("n", dtype="int64"), of TVM behind 0.26
+  by_var =
+      by_var || (attribute->name == "dynamic" && !call->arguments.empty() && call->arguments.size() <= 2 &&
+                 std::all_of(call->arguments.begin(), call->arguments.end(), [](const auto& argument) {
+                   return argument.value->template as<ast::StringValue>();
+                 }));
   if (!by_dtype && !by_var) return false;
   into.push_back({*name, target.span, &value});
   return true;

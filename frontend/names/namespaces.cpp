@@ -8,19 +8,22 @@ namespace relish {
 namespace {
 
 // Longer prefixes first, so that "tvm.script.ir_module" is not taken for "tvm.script.ir" + "_module".
-constexpr std::array<std::pair<std::string_view, std::string_view>, 16> prefixes = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 19> prefixes = {{
     {"tvm.script.parser.relax", "R"},
+    {"tvm.script.parser.s_tir", "T"},
     {"tvm.script.parser.tirx", "T"},
     {"tvm.script.parser.tir", "T"},
     {"tvm.script.parser.ir", "I"},
     {"tvm.script.ir_module", "I.ir_module"},
     {"tvm.script.relax", "R"},
+    {"tvm.script.s_tir", "T"},
     {"tvm.script.tirx", "T"},
     {"tvm.script.tir", "T"},
     {"tvm.script.ir", "I"},
     {"tvm.relax.op", "R"},
     {"tvm.relax.expr", "R"},
     {"tvm.relax", "R"},
+    {"tvm.s_tir", "T"},
     {"tvm.tirx", "T"},
     {"tvm.tir", "T"},
     {"tvm.ir", "I"},
@@ -35,8 +38,8 @@ bool has_prefix(std::string_view name, std::string_view prefix) {
 }  // namespace
 
 Namespaces::Namespaces()
-    : aliases_{{"R", "R"},  {"relax", "R"}, {"T", "T"},     {"tir", "T"}, {"tirx", "T"},
-               {"Tx", "T"}, {"I", "I"},     {"tvm", "tvm"}, {"ir", "I"}} {}
+    : aliases_{{"R", "R"},  {"relax", "R"}, {"T", "T"}, {"tir", "T"},   {"tirx", "T"},
+               {"Tx", "T"}, {"Ts", "T"},    {"I", "I"}, {"tvm", "tvm"}, {"ir", "I"}} {}
 
 bool Namespaces::bind(const std::string& name, std::string_view target) {
   if (has_prefix(target, "tvm")) {
@@ -55,6 +58,11 @@ std::string Namespaces::canonical(const std::string& dotted) const {
     if (has_prefix(name, prefix)) name = std::string(replacement) + name.substr(prefix.size());
   }
   return name;
+}
+
+bool Namespaces::makes_size(const ast::Expr& callee) const {
+  const std::string name = canonical(callee);
+  return name == "TypeVar" || name == "typing.TypeVar" || name == "I.dynamic" || name == "T.dynamic";
 }
 
 std::string Namespaces::canonical(const ast::Expr& expr) const {

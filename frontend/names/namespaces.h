@@ -21,6 +21,8 @@ class Namespaces {
   std::string canonical(const std::string& dotted) const;
   // Of an expression: empty when it is not a dotted name.
   std::string canonical(const ast::Expr& expr) const;
+  // Whether a call of it makes a symbolic size: TypeVar("n"), I.dynamic("n").
+  bool makes_size(const ast::Expr& callee) const;
   // Whether the name stands for a namespace or something imported from one.
   bool known(const std::string& name) const { return aliases_.count(name) > 0; }
   // All such names with what they stand for, to be bound again.

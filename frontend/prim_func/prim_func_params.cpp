@@ -18,11 +18,12 @@
 namespace relish {
 namespace {
 
-// T.int64(), T.var("int64") or T.Var("n", "int64").
+// T.int64(), T.var("int64"), T.Var("n", "int64") or I.dynamic("n", dtype="int64").
 DType declared_dtype(const ast::Expr& value) {
   const auto& call = *value.as<ast::Call>();
   const auto& attribute = *call.callee->as<ast::Attribute>();
-  if (attribute.name == "Var")
+  if (attribute.name == "dynamic" && call.arguments.size() == 1) return DType::Int64;
+  if (attribute.name == "Var" || attribute.name == "dynamic")
     return read_dtype(call.arguments[1].value->as<ast::StringValue>()->value, call.arguments[1].value->span);
   if (attribute.name != "var") return *dtype_from_name(attribute.name);
   return read_dtype(call.arguments[0].value->as<ast::StringValue>()->value, call.arguments[0].value->span);

@@ -147,18 +147,26 @@ Attribute attribute_of_number(const LiteralNumber& number) {
 }  // namespace
 
 std::optional<LiteralNumber> literal_arithmetic(const ast::Expr& expr) {
+  return literal_arithmetic(expr, [](const ast::Expr&) { return nullptr; });
+}
+
+std::optional<LiteralNumber> literal_arithmetic(const ast::Expr& expr, const NumberOf& number) {
   if (auto* value = expr.as<ast::IntValue>()) return LiteralNumber(value->value);
   if (auto* value = expr.as<ast::FloatValue>()) return LiteralNumber(value->value);
+  if (expr.as<ast::Name>() || expr.as<ast::Subscript>()) {
+    const ast::Expr* named = number(expr);
+    return named ? literal_arithmetic(*named) : std::nullopt;
+  }
   if (auto* prefix = expr.as<ast::Prefix>()) {
-    const auto operand = literal_arithmetic(*prefix->operand);
+    const auto operand = literal_arithmetic(*prefix->operand, number);
     if (!operand || prefix->op == ast::PrefixOperator::Plus) return operand;
     if (prefix->op != ast::PrefixOperator::Minus) return std::nullopt;
     return combined(ast::Operator::Mul, *operand, LiteralNumber(std::int64_t{-1}));
   }
   auto* chain = expr.as<ast::Chain>();
-  std::optional<LiteralNumber> result = chain ? literal_arithmetic(*chain->first) : std::nullopt;
+  std::optional<LiteralNumber> result = chain ? literal_arithmetic(*chain->first, number) : std::nullopt;
   for (std::size_t i = 0; result && i < chain->links.size(); ++i) {
-    const auto operand = literal_arithmetic(*chain->links[i].operand);
+    const auto operand = literal_arithmetic(*chain->links[i].operand, number);
     result = operand ? combined(chain->links[i].op, *result, *operand) : std::nullopt;
   }
   return result;

@@ -1,6 +1,9 @@
 // Compile-time values: arguments of operators that are attributes, and the dictionaries of func_attr.
 #pragma once
 
+#include <functional>
+#include <optional>
+
 #include "frontend/context.h"
 #include "ir/nodes/attribute.h"
 #include "ir/printer/reserved_names.h"
@@ -11,6 +14,10 @@ namespace relish {
 // The value of + - * / // % ** and signs between plain numbers, with Python's meaning; nothing for anything
 // else, for a division by zero and for what no int64 holds.
 std::optional<LiteralNumber> literal_arithmetic(const ast::Expr& expr);
+// The same with names of numbers and dimensions: `number` tells what a name or subscript is, null where it is
+// no number.
+using NumberOf = std::function<const ast::Expr*(const ast::Expr& name)>;
+std::optional<LiteralNumber> literal_arithmetic(const ast::Expr& expr, const NumberOf& number);
 
 // A literal, a list, tuple or dictionary of them, R.dtype("…"), R.str("…") or T.float32(1): TypeError
 // otherwise, and for a key of a dictionary that is the language's and not one of `place`.

@@ -386,13 +386,19 @@ namespace {
 std::optional<ScalarOperand> dimension_of_shape(ScalarScope& scope, const ast::Subscript& subscript) {
   const auto* shape = subscript.object->as<ast::Attribute>();
   const std::string* tensor = shape && shape->name == "shape" ? ast::name_of(*shape->object) : nullptr;
-  if (!tensor || subscript.items.size() != 1) return std::nullopt;
+  const std::string* by_name = ast::name_of(*subscript.object);
+  if ((!tensor && !by_name) || subscript.items.size() != 1) return std::nullopt;
   const ast::Expr& written = *subscript.items[0];
   const auto* minus = written.as<ast::Prefix>();
   const bool negative = minus && minus->op == ast::PrefixOperator::Minus;
   const auto* index = (negative ? *minus->operand : written).as<ast::IntValue>();
   if (!index) return std::nullopt;
-  if (Scalar found = scope.dimension_of(*tensor, negative ? -index->value : index->value); found.defined())
+  const std::int64_t axis = negative ? -index->value : index->value;
+  if (by_name) {
+    Scalar found = scope.dimension_in(*by_name, axis);
+    return found.defined() ? std::optional(ScalarOperand{std::move(found)}) : std::nullopt;
+  }
+  if (Scalar found = scope.dimension_of(*tensor, axis); found.defined())
     return ScalarOperand{std::move(found)};
   type_error(
       subscript.object->span, "scalar.subscript",

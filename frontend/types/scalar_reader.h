@@ -41,6 +41,12 @@ class ScalarScope {
     (void)axis;
     return {};
   }
+  // The same of a shape, `s = x.shape`.
+  virtual Scalar dimension_in(const std::string& shape, std::int64_t axis) {
+    (void)shape;
+    (void)axis;
+    return {};
+  }
   // The prim_func that `Module.f` or `f` names.
   virtual std::optional<PrimFuncHeader> prim_func(const ast::Expr& callee) {
     (void)callee;

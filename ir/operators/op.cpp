@@ -94,9 +94,12 @@ const TensorType& CallView::tensor(std::size_t i) const {
   }
   const TupleType* tuple = args[i].type().tuple();
   const bool holds_tensor = tuple && !tuple->fields.empty() && tuple->fields.front().tensor();
-  reject("tensor", span_of(i),
-         fmt::format("{} has type {}; expected a tensor{}", name, print(args[i].type()),
-                     holds_tensor ? ", as its field [0]" : ""));
+  reject(
+      "tensor", span_of(i),
+      fmt::format("{} has type {}; expected a tensor{}", name, print(args[i].type()),
+                  holds_tensor                                             ? ", as its field [0]"
+                  : op.name == "astype" && args[i].type().as<ScalarType>() ? "; of a scalar write n.astype(…)"
+                                                                           : ""));
 }
 
 const Attribute& CallView::attribute(std::string_view name) const {

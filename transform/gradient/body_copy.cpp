@@ -8,6 +8,7 @@
 #include "transform/gradient/call_pairs.h"
 #include "transform/gradient/checkpoints.h"
 #include "transform/gradient/hidden_calls.h"
+#include "transform/gradient/known_results.h"
 #include "transform/parameter_symbols.h"
 #include "transform/rebuild.h"
 
@@ -52,6 +53,7 @@ class BodyCopier {
     builder_.end_block();
     made_.bindings = builder_.take_bindings();
     inline_in_regions();
+    tell_results();
     if (inlined_) join_symbols();
     read_marks();
     return std::move(made_);
@@ -66,6 +68,17 @@ class BodyCopier {
     };
     VarMap vars;
     made_.bindings = with_hidden_calls_inlined(made_.bindings, job_.module, hidden, builder_, vars);
+    if (vars.empty()) return;
+    made_.result = substitute(made_.result, vars);
+    for (auto& [id, now] : made_.vars) now = substitute(now, vars);
+  }
+
+  void tell_results() {
+    const auto with_gradient = [&](const FunctionCall& call) {
+      return job_.user_gradient_of(call) ? job_.module.function(call.callee.as<GlobalRef>()->name) : nullptr;
+    };
+    VarMap vars;
+    made_.bindings = with_known_results(made_.bindings, job_.module, with_gradient, builder_, vars);
     if (vars.empty()) return;
     made_.result = substitute(made_.result, vars);
     for (auto& [id, now] : made_.vars) now = substitute(now, vars);

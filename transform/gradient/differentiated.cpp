@@ -12,6 +12,7 @@
 #include "support/choices.h"
 #include "support/suggest.h"
 #include "transform/gradient/checkpoints.h"
+#include "transform/one_element.h"
 #include "transform/parameter_marks.h"
 #include "transform/rebuild.h"
 
@@ -121,10 +122,10 @@ Expr DifferentiatedFunction::scalar_target(const std::vector<int>& path) const {
   if (tensor && tensor->dtype && !is_float(*tensor->dtype))
     return target(path);  // refused there: no loss helps
   if (is_float_tensor(found.type()) && tensor->rank == 0) return found;
-  fail(
-      ErrorClass::Type, result_span(), "gradient.target",
-      fmt::format("the target has type {}; expected a floating scalar R.Tensor((), ...): append a loss first",
-                  print(found.type())));
+  fail(ErrorClass::Type, result_span(), "gradient.target",
+       fmt::format("the target has type {}; expected a floating scalar R.Tensor((), ...){}",
+                   print(found.type()), has_one_element(found.type()) ? "" : ": append a loss first"),
+       notes_of_one_element(found.type()));
 }
 
 void DifferentiatedFunction::require_floating_result() const {

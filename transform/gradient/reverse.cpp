@@ -215,7 +215,9 @@ void Reverse::through_written(const std::vector<Expr>& inputs, const FunctionPtr
   const Expr cotangent = as_expr(adjoint, output.type(), Expr(output));
   const Expr gradients = call_of_written(inputs, written, output, cotangent, builder_);
   for (int i = 0; i < static_cast<int>(inputs.size()); ++i)
-    add(inputs[static_cast<std::size_t>(i)], as_adjoint(written_partial(gradients, i, builder_)));
+    add(inputs[static_cast<std::size_t>(i)],
+        as_adjoint(shaped_as(written_partial(gradients, i, builder_),
+                             inputs[static_cast<std::size_t>(i)].type(), builder_)));
 }
 
 bool Reverse::append_call(const Binding& binding, const FunctionCall& call) {

@@ -205,6 +205,19 @@ Expr written_partial(const Expr& gradients, int i, const FunctionBuilder& builde
   return gradients.type().tuple() ? tuple_get(gradients, i, builder.origin()) : gradients;
 }
 
+// A function of tensors of any shape does not tell that its gradients have the shapes of its inputs.
+Expr shaped_as(const Expr& partial, const Type& type, FunctionBuilder& builder) {
+  const TensorType *given = partial.type().tensor(), *wanted = type.tensor();
+  if (!given || given->shape || !wanted || !wanted->shape || fits(partial.type(), type) != Fit::Maybe)
+    return partial;
+  const Expr leaf = is_leaf(partial) ? partial : builder.emit(partial, "lv");
+  Binding cast;
+  cast.kind = MatchCast{Var(builder.fresh_name("lv"), type, false, builder.origin()), leaf, type};
+  cast.span = builder.origin();
+  builder.append(cast);
+  return Expr(cast.var());
+}
+
 std::vector<Expr> inputs_in_order(const PrimFunc& function, const CallTir& call, Span span) {
   std::vector<Expr> inputs;
   for (const ParamSource& source : call_layout(function, call, span))

@@ -35,6 +35,8 @@ std::vector<Binding> written_out(const Binding& binding, FunctionBuilder& builde
 Expr call_of_written(const std::vector<Expr>& inputs, const FunctionPtr& written, const Var& output,
                      const Expr& cotangent, FunctionBuilder& builder);
 Expr written_partial(const Expr& gradients, int i, const FunctionBuilder& builder);
+// The partial as a value of the type of its input, where it tells less.
+Expr shaped_as(const Expr& partial, const Type& type, FunctionBuilder& builder);
 // The arguments of the call in the order of the parameters: a call has scalars and tensors each in order.
 std::vector<Expr> inputs_in_order(const PrimFunc& function, const CallTir& call, Span span);
 

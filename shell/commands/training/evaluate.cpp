@@ -33,6 +33,7 @@ constexpr Option options[] = {
      "the loss of the metric `loss`; it says also from where on one column is positive, and which label does "
      "not count",
      0, everywhere, false, loss_example},
+    {"outputs", OptionKind::Integer, "1", "how many results of the function the loss takes"},
     {"prepare", OptionKind::Names, "", prepare_doc},
     {"cast", OptionKind::Flag, "", cast_doc},
     {"batch_size", OptionKind::Integer, "256", "rows of one call"},
