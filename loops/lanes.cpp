@@ -75,7 +75,7 @@ bool lane_wise(BinaryOp op, DType dtype) {
 
 bool converted_in_lanes(DType from, DType to) {
   if (!has_lanes(from) || !has_lanes(to)) return false;
-  return is_float(from) || is_float(to) || size_of(from) <= size_of(to);
+  return is_float(to) || (!is_float(from) && size_of(from) <= size_of(to));
 }
 
 bool computed_in_lanes(const Scalar& value) {

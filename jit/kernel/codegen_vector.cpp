@@ -363,8 +363,6 @@ llvm::Value* VectorEmitter::vector_cast(llvm::Value* value, DType from, DType to
   auto* type = llvm::VectorType::get(register_type(to), llvm::cast<llvm::VectorType>(value->getType()));
   if (!is_float(from))
     return is_float(to) ? builder_.CreateSIToFP(value, type) : builder_.CreateSExt(value, type);
-  if (!is_float(to))
-    return builder_.CreateIntrinsic(llvm::Intrinsic::fptosi_sat, {type, value->getType()}, {value});
   return to == DType::Float64 ? builder_.CreateFPExt(value, type) : builder_.CreateFPTrunc(value, type);
 }
 

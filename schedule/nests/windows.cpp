@@ -206,7 +206,7 @@ bool loads_from(const Window& window, const Buffer& buffer) {
   return std::any_of(loads.begin(), loads.end(), [&](const Access& load) { return *load.buffer == buffer; });
 }
 
-// What are few instructions on vectors: arithmetic, comparisons and choices between elements. What is the
+// What are few instructions on vectors: sums, products, comparisons and choices between elements. What is the
 // same for all elements is a number.
 bool widens(const Scalar& value, const ScalarVar& element) {
   if (const auto* loaded = value.as<Load>()) return has_lanes(loaded->buffer->dtype());
@@ -223,9 +223,10 @@ bool widens(const Scalar& value, const ScalarVar& element) {
   if (const auto* joined = value.as<Logical>())
     return is_bool(joined->a.dtype()) && is_bool(joined->b.dtype()) && widens(joined->a, element) &&
            widens(joined->b, element);
-  if (value.as<IntrinsicCall>()) return computed_in_lanes(value);
   const auto* node = value.as<Binary>();
-  return node && lane_wise(node->op, value.dtype()) && widens(node->a, element) && widens(node->b, element);
+  const bool simple =
+      node && (node->op == BinaryOp::Add || node->op == BinaryOp::Sub || node->op == BinaryOp::Mul);
+  return simple && widens(node->a, element) && widens(node->b, element);
 }
 
 // Shorter vectors bring nothing.

@@ -176,12 +176,11 @@ class Nest {
   void tabulate() {
     std::vector<Table> tables;
     for (std::size_t d = 0; d < taps_.size(); ++d) {
-      // Cells that lie side by side find what they take side by side.
-      const Dims extents{taps_[d], y_[2 + d]};
+      const Dims extents{y_[2 + d], taps_[d]};
       const Table table{lowering_.temporary("cells", extents, DType::Int64),
                         lowering_.temporary("weights", extents, DType::Float64)};
-      lowering_.map("cells", table.source, [&](const Dims& i) { return cell(d, i[1], i[0]).source; });
-      lowering_.map("weights", table.weight, [&](const Dims& i) { return cell(d, i[1], i[0]).weight; });
+      lowering_.map("cells", table.source, [&](const Dims& i) { return cell(d, i[0], i[1]).source; });
+      lowering_.map("weights", table.weight, [&](const Dims& i) { return cell(d, i[0], i[1]).weight; });
       tables.push_back(table);
     }
     tables_ = std::move(tables);
@@ -191,9 +190,9 @@ class Nest {
     LoweredCell found = cell(d, p, k);
     if (tables_.empty()) return found;
     // Of what a table holds nothing is known: the bounds are told again, so that no read is checked.
-    const Scalar source = lowering_.loops().load(tables_[d].source, {k, p});
+    const Scalar source = lowering_.loops().load(tables_[d].source, {p, k});
     found.source = max(min(source, x_[2 + d] - Scalar(1)), Scalar(0));
-    found.weight = lowering_.loops().load(tables_[d].weight, {k, p});
+    found.weight = lowering_.loops().load(tables_[d].weight, {p, k});
     return found;
   }
 
