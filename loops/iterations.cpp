@@ -101,22 +101,52 @@ bool independent_iterations(const For& loop, RangeProver& prover) {
   return true;
 }
 
+namespace {
+
+// Whether an index moves with the variable by elements only that are loaded, of which LLVM knows nothing:
+// sums of these with what moves by a fixed stride, their limits, and choices between them.
+bool told_by_data(const Scalar& value, const ScalarVar& var, RangeProver& prover) {
+  if (!prover.depends_on(value, var)) return true;
+  const auto told = [&](const Scalar& part) { return told_by_data(part, var, prover); };
+  const auto placed = [&](const Scalar& part) { return prover.stride(part, var) || told(part); };
+  if (const auto* loaded = value.as<Load>())
+    return std::all_of(loaded->indices.begin(), loaded->indices.end(), placed);
+  if (const auto* node = value.as<Cast>()) return told(node->a);
+  if (const auto* node = value.as<Select>()) return told(node->condition) && told(node->a) && told(node->b);
+  if (const auto* node = value.as<Compare>()) return told(node->a) && told(node->b);
+  if (const auto* node = value.as<Logical>()) return told(node->a) && told(node->b);
+  const auto* node = value.as<Binary>();
+  if (!node) return false;
+  if (node->op == BinaryOp::Add || node->op == BinaryOp::Sub) return placed(node->a) && placed(node->b);
+  return (node->op == BinaryOp::Mul || node->op == BinaryOp::Min || node->op == BinaryOp::Max) &&
+         told(node->a) && told(node->b);
+}
+
+}  // namespace
+
 LoopTraits traits_of(const For& loop, RangeProver& prover) {
   LoopTraits traits;
+  bool strange = false;
   BodyAccesses body{prover};
   body.visit(loop.body);
   for (const Access& access : body.accesses) {
     if (const auto place = counted_place(*access.buffer, *access.indices)) {
-      traits.affine = traits.affine && prover.stride(*place, loop.var);
+      const bool strided = prover.stride(*place, loop.var).has_value();
+      traits.affine = traits.affine && strided;
+      strange = strange || !strided;
     } else {
-      for (const Scalar& index : *access.indices)
-        traits.affine = traits.affine && prover.stride(index, loop.var);
+      for (const Scalar& index : *access.indices) {
+        if (prover.stride(index, loop.var)) continue;
+        traits.affine = false;
+        strange = strange || access.store || !told_by_data(index, loop.var, prover);
+      }
     }
     if (!access.store) continue;
     const bool moves = std::any_of(access.indices->begin(), access.indices->end(),
                                    [&](const Scalar& index) { return prover.depends_on(index, loop.var); });
     if (!moves) traits.reduces = true;
   }
+  traits.gathers = !traits.affine && !strange && !traits.reduces;
   return traits;
 }
 

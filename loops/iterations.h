@@ -17,6 +17,8 @@ std::optional<std::int64_t> most_iterations(const Scalar& extent);
 struct LoopTraits {
   bool reduces = false;  // stores to an element that does not move with the loop
   bool affine = true;    // every index moves by a fixed stride
+  // Where some are read the data alone tell, in a loop whose other indices do so and which sums nothing.
+  bool gathers = false;
 };
 LoopTraits traits_of(const For& loop, RangeProver& prover);
 

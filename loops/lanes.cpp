@@ -63,13 +63,19 @@ bool lane_wise(BinaryOp op, DType dtype) {
     case BinaryOp::Sub:
     case BinaryOp::Mul:
       return has_lanes(dtype);
-    case BinaryOp::Div:
     case BinaryOp::Min:
     case BinaryOp::Max:
+      return has_lanes(dtype);
+    case BinaryOp::Div:
       return has_lanes(dtype) && is_float(dtype);
     default:
       return false;
   }
+}
+
+bool converted_in_lanes(DType from, DType to) {
+  if (!has_lanes(from) || !has_lanes(to)) return false;
+  return is_float(to) || (!is_float(from) && size_of(from) <= size_of(to));
 }
 
 bool computed_in_lanes(const Scalar& value) {
@@ -81,6 +87,8 @@ bool computed_in_lanes(const Scalar& value) {
   if (const auto* n = value.as<Compare>())
     return has_lanes(n->a.dtype()) && computed_in_lanes(n->a) && computed_in_lanes(n->b);
   if (const auto* n = value.as<Not>()) return is_bool(n->a.dtype()) && computed_in_lanes(n->a);
+  if (const auto* n = value.as<Cast>())
+    return converted_in_lanes(n->a.dtype(), value.dtype()) && computed_in_lanes(n->a);
   // The second operand is computed also where the first decides.
   if (const auto* n = value.as<Logical>())
     return is_bool(n->a.dtype()) && is_bool(n->b.dtype()) && computed_in_lanes(n->a) &&

@@ -13,6 +13,8 @@ namespace relish {
 bool has_lanes(DType dtype);
 // Whether vectors of that dtype have the operation.
 bool lane_wise(BinaryOp op, DType dtype);
+// Whether vectors convert the one to the other: to floats, and of integers to wider ones.
+bool converted_in_lanes(DType from, DType to);
 // Whether every operation of the expression has a form for lanes and may be computed in all of them: plain
 // arithmetic, choices of which both sides are computed, and of functions those that are instructions.
 bool computed_in_lanes(const Scalar& value);

@@ -13,6 +13,7 @@
 #include "schedule/contraction/joined_inits.h"
 #include "schedule/followers/followers.h"
 #include "schedule/nests/carried.h"
+#include "schedule/nests/choices.h"
 #include "schedule/nests/in_rows.h"
 #include "schedule/nests/movement.h"
 #include "schedule/nests/packed_terms.h"
@@ -42,6 +43,7 @@ class Scheduler {
       if (has_views_) return loop(stmt);
       if (const auto carried = with_carried_element(stmt, prover_)) return *carried;
       if (const auto parts = part_updates(stmt, prover_)) return statement(*parts);
+      if (const auto chosen = choose_in_lanes(stmt, prover_, target_)) return inside(*chosen);
       if (const auto parts = split_by_remainders(stmt, prover_)) return statement(*parts);
       if (const auto contracted = contract(stmt, prover_, target_, {true, false, {}, true})) {
         const Stmt blocks = inside(contracted->blocks);

@@ -88,7 +88,7 @@ llvm::MDNode* KernelEmitter::vector_hints(const For& loop) {
   const auto extent = loop.extent.as_int();
   // LLVM's own analysis of indices such as 3 * i % 16 misses that they wrap: what is not affine is left
   // scalar.
-  if (!traits.affine || (extent && *extent < 8))
+  if ((!traits.affine && !traits.gathers) || (extent && *extent < 8))
     hints.push_back(hint("llvm.loop.vectorize.enable", builder_.getFalse()));
   else if (!traits.reduces && !loop.body.as<For>())  // what is unrolled inside is work enough
     hints.push_back(hint("llvm.loop.interleave.count", builder_.getInt32(1)));

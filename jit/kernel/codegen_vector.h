@@ -37,15 +37,18 @@ class VectorEmitter : protected ScalarEmitter {
   void emit_lines(const std::vector<Stmt>& lines, Lanes& lanes, Span span);
   void store_lanes(const Store& store, Span span, const Lanes& lanes);
   llvm::Value* vector(const Scalar& value, const Lanes& lanes);
+  llvm::Value* counted_lanes(DType dtype, const Lanes& lanes);
   llvm::Value* vector_load(const Load& load, Span span, const Lanes& lanes);
   llvm::Value* masked_load(const Load& load, Span span, const Lanes& lanes, llvm::Value* mask,
                            llvm::Value* otherwise);
+  llvm::Value* gathered(const Load& load, const Lanes& lanes);
   bool in_range_in_all_lanes(const Load& load, const Lanes& lanes);
   bool loads_under_mask(const Select& node, const Lanes& lanes);
   std::int64_t step_of(const Load& load, const Lanes& lanes);
   llvm::Value* strided_load(llvm::Type* element, llvm::Value* address, std::int64_t step, unsigned count,
                             llvm::Align align);
   llvm::Value* vector_binary(const Binary& node, const Lanes& lanes);
+  llvm::Value* vector_cast(llvm::Value* value, DType from, DType to);
   llvm::Value* vector_choice(const Select& node, const Lanes& lanes);
   llvm::Value* vector_logical(const Logical& node, const Lanes& lanes);
   llvm::Value* vector_intrinsic(const IntrinsicCall& node, const Lanes& lanes);

@@ -37,7 +37,7 @@ class Stores {
  private:
   bool take(const Stmt& stmt) {
     if (const auto* define = stmt.as<DefineScalar>()) {
-      if (!define->let || !define->value.defined()) return false;
+      if (!define->value.defined()) return false;  // nothing here assigns to it
       if (computes(define->value)) users_.emplace(define->var.id(), 0);
       uses_.emplace(define->var.id(), used_in(define->value));
       lets_.insert_or_assign(define->var.id(), substitute(define->value, lets_));

@@ -121,6 +121,7 @@ std::optional<Window> window_of(const Stmt& stmt) {
 // The least and the largest number of elements by which an access moves with the variable.
 struct Steps {
   std::int64_t least = 0, largest = 0;
+  bool told = false;  // other elements tell where some are read
 };
 
 // Whether the access moves by few elements, or not at all, with the variable.
@@ -130,9 +131,25 @@ bool moves_little(const Access& access, const ScalarVar& var, RangeProver& prove
     const auto step = stride ? stride->constant() : std::nullopt;
     const bool last = d + 1 == access.indices->size();
     if (!step || (last ? std::abs(*step) > widest_step : *step != 0)) return false;
-    steps = {std::min(steps.least, *step), std::max(steps.largest, *step)};
+    steps = {std::min(steps.least, *step), std::max(steps.largest, *step), steps.told};
   }
   return true;
+}
+
+// Whether vectors read wherever other elements tell, which is in the buffer in any case.
+bool is_gathered(const Access& access, const ScalarVar& var, RangeProver& prover) {
+  if (access.store || !access.buffer->strides().empty() || access.buffer->is_pointer()) return false;
+  bool told = false;
+  for (std::size_t d = 0; d < access.indices->size(); ++d) {
+    const Scalar& index = (*access.indices)[d];
+    if (!prover.in_range(index, access.buffer->shape()[d])) return false;
+    if (!prover.depends_on(index, var)) continue;
+    std::vector<Access> loads;
+    collect_loads(index, loads);
+    if (loads.empty() || !computed_in_lanes(index)) return false;
+    told = true;
+  }
+  return told;
 }
 
 // How far apart neighbours read; none when that is far.
@@ -152,7 +169,10 @@ std::optional<Steps> steps_of(const Window& window, RangeProver& prover) {
   const ScalarVar& along = window.around.back().as<For>()->var;
   Steps steps;
   const bool little = std::all_of(accesses.begin(), accesses.end(), [&](const Access& access) {
-    return moves_little(access, along, prover, steps);
+    const bool near = moves_little(access, along, prover, steps);
+    const bool told = !near && is_gathered(access, along, prover);
+    steps.told = steps.told || told;
+    return near || told;
   });
   for (std::size_t i = 0; i < window.around.size() + window.updates.size(); ++i) prover.leave_loop();
   return little ? std::optional(steps) : std::nullopt;
@@ -196,6 +216,8 @@ bool widens(const Scalar& value, const ScalarVar& element) {
   if (loads.empty()) return !uses({value}, element);
   if (const auto* chosen = value.as<Select>())
     return widens(chosen->condition, element) && widens(chosen->a, element) && widens(chosen->b, element);
+  if (const auto* converted = value.as<Cast>())
+    return converted_in_lanes(converted->a.dtype(), value.dtype()) && widens(converted->a, element);
   if (const auto* compared = value.as<Compare>())
     return widens(compared->a, element) && widens(compared->b, element);
   if (const auto* joined = value.as<Logical>())
@@ -351,6 +373,7 @@ std::optional<Stmt> unroll_windows(const Stmt& stmt, RangeProver& prover, const 
   if (!steps) return std::nullopt;
   if (const std::int64_t lanes = lanes_of(*window, *steps, target); lanes > 0)
     return VectorWindow(*window, lanes).write();
+  if (steps->told) return std::nullopt;
   const Span span = window->block_stmt->span;
   std::vector<Buffer> registers;
   for (const Buffer& buffer : window->held)

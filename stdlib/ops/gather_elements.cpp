@@ -92,7 +92,7 @@ PrimFunc lower_gather(const LowerCall& c) {
   require_lengths(lowering, data, indices, axis);
   check_indices(lowering, indices, data, static_cast<std::size_t>(axis));
   lowering.map("gather", result, [&](const Dims& i) {
-    const Scalar at = from_start(lowering.loops().load(indices, i), extent);
+    const Scalar at = checked_place(lowering.loops().load(indices, i), extent);
     return lowering.loops().load(data, replaced_dim(i, axis, at));
   });
   return lowering.finish();

@@ -91,7 +91,7 @@ Dims lowered_target(Lowering& lowering, const Buffer& data, const Buffer& indice
   for (int k = 0; k < count; ++k) {
     Dims at = place;
     at.push_back(Scalar(k));
-    to.push_back(from_start(lowering.loops().load(indices, at), data.shape()[to.size()]));
+    to.push_back(checked_place(lowering.loops().load(indices, at), data.shape()[to.size()]));
   }
   to.insert(to.end(), rest.begin(), rest.end());
   return to;

@@ -84,7 +84,7 @@ Dims lowered_target(Lowering& lowering, const Buffer& data, const std::vector<Bu
   Dims to;
   for (const Buffer& each : indices) {
     const Scalar index = lowering.loops().load(each, lowering.broadcast_index(each, places, place));
-    to.push_back(from_start(index, data.shape()[to.size()]));
+    to.push_back(checked_place(index, data.shape()[to.size()]));
   }
   to.insert(to.end(), rest.begin(), rest.end());
   return to;

@@ -168,7 +168,7 @@ PrimFunc lower(const LowerCall& c) {
     const Scalar index = indices.at(place);
     Scalar at;
     if (mode == "fast")
-      at = from_start(index, extent);
+      at = checked_place(index, extent);
     else if (mode == "wrap")
       at = wrapped_index(indices.written_at(place), extent);
     else if (mode == "clip")

@@ -150,6 +150,10 @@ Scalar from_start(const Scalar& index, const Scalar& extent) {
   return select(wide < Scalar(0), wide + extent, wide);
 }
 
+Scalar checked_place(const Scalar& index, const Scalar& extent) {
+  return max(min(from_start(index, extent), extent - Scalar(1)), Scalar(0));
+}
+
 Stmt repeat(std::string_view name, const Scalar& extent, Span span,
             const std::function<Stmt(const Scalar& i)>& body) {
   const ScalarVar i(std::string(name), DType::Int64, span);

@@ -91,6 +91,9 @@ Scalar wide_index(const Scalar& index);
 Scalar wrapped_index(const Scalar& index, const Scalar& extent);
 // An index of [-extent, extent), of any integer dtype, as an int64 one of [0, extent).
 Scalar from_start(const Scalar& index, const Scalar& extent);
+// The same of an index that has been checked, limited to the extent: so whoever reads there need not check
+// again.
+Scalar checked_place(const Scalar& index, const Scalar& extent);
 // for i in range(extent): body(i), inside a block.
 Stmt repeat(std::string_view name, const Scalar& extent, Span span,
             const std::function<Stmt(const Scalar& i)>& body);

@@ -171,3 +171,29 @@ TEST_CASE("windows: a buffer that nothing reads stays where a block declares it"
   CHECK(text.find("q[i]") == std::string::npos);
   CHECK(text.find("q[v]") != std::string::npos);
 }
+
+TEST_CASE("windows: elements that other elements tell are gathered") {
+  for (const char* dtype : {"float32", "float64", "int32", "int64"})
+    for (const auto& [columns, guard] : {std::pair{16, false}, {37, false}, {37, true}}) {
+      INFO(dtype << " " << columns << " " << guard);
+      const std::string value = fmt::format("A[vi, T.max(T.min(I[vk, vj], 8), 0)] * T.{}(2)", dtype);
+      const ModulePtr module = read_module(
+          "test.relish",
+          fmt::format("@I.ir_module\nclass M:\n    @T.prim_func\n    def f(A: T.Buffer((5, 9), \"{0}\"), "
+                      "I: T.Buffer((3, {1}), \"int32\"), C: T.Buffer((5, {1}), \"{0}\")):\n"
+                      "        for i, j, k in T.grid(5, {1}, 3):\n            with T.sblock(\"C\"):\n"
+                      "                vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
+                      "                with T.init():\n                    C[vi, vj] = T.{0}(1)\n"
+                      "                C[vi, vj] = C[vi, vj] + {2}\n",
+                      dtype, columns,
+                      guard ? fmt::format("T.if_then_else(I[vk, vj] >= 0 and I[vk, vj] < 9, {}, T.{}(0))",
+                                          value, dtype)
+                            : value));
+      const Module after = schedule(*module, many_targets()[1]);
+      CHECK(print(after).find("T.vectorized") != std::string::npos);
+      check_schedules(
+          module,
+          {small_numbers(*dtype_from_name(dtype), {5, 9}, 7), small_numbers(DType::Int32, {3, columns}, 3)},
+          "");
+    }
+}
