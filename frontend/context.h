@@ -37,6 +37,11 @@ struct ReadContext {
     std::string decorator;  // T.macro and the like, which needs Python
   };
   std::map<std::string, PythonName> python_names;
+  std::set<std::string> python_modules;  // names of those that it imports, but for TVM's
+  std::set<std::string> constants;       // of the text, whose values its functions have in their place
+  // Diagnostics, by their numbers, that come from what only Python has, as they are told where nothing else
+  // is wrong.
+  std::map<std::size_t, Diagnostic> python_faults;
   bool python_file = false;  // elsewhere they were refused where they stand
   bool is_script_name(const std::string& name) const {
     return std::binary_search(script_names.begin(), script_names.end(), name);

@@ -15,6 +15,7 @@
 #include "frontend/module/deferred.h"
 #include "frontend/module/module_builder.h"
 #include "frontend/module/module_links.h"
+#include "frontend/module/python_uses.h"
 #include "frontend/module/script_checks.h"
 #include "frontend/module/tvm_metadata.h"
 #include "frontend/names/binding_names.h"
@@ -208,7 +209,8 @@ std::vector<Line> SourceReader::relevant_lines(std::vector<Line> lines, Diagnost
     });
     // A text of three quotation marks that is never closed takes all that stands behind it in.
     const bool to_the_end = fault.id == "syntax.string" && fault.span.end - fault.span.begin == 3;
-    if (inside || to_the_end || fault.id == "limit.source") context_.diagnostics.add(fault);
+    if (inside || to_the_end || fault.id == "limit.source" || fault.id == "syntax.line_end")
+      context_.diagnostics.add(fault);
   }
   if (skipped > 0) {
     Diagnostic note;
@@ -374,10 +376,11 @@ void SourceReader::refuse_base(const ast::ClassDefinition& definition) {
 // other functions can be used; with any other fault the whole file is refused.
 void SourceReader::leave_out_unsupported(ast::Block& statements) {
   auto unsupported = [&](const Diagnostic& each) {
-    return each.span.file == context_.file && (each.id == "refused.python" || each.id == "type.unsupported" ||
-                                               each.id.starts_with("unsupported"));
+    return each.span.file == context_.file &&
+           (each.id == "refused.python" || each.id == "refused.base" || each.id == "type.unsupported" ||
+            each.id.starts_with("unsupported"));
   };
-  std::vector<Diagnostic> all = context_.diagnostics.all();
+  std::vector<Diagnostic> all = with_python_uses(context_);
   const bool others = std::any_of(all.begin(), all.end(), [&](const Diagnostic& each) {
     return each.severity == Severity::Error && !unsupported(each);
   });
@@ -532,6 +535,7 @@ ReadResult SourceReader::read() {
     result_.constants =
         put_constants(context_, {options_.constant_value, options_.is_change, options_.session_constants},
                       options_.python_file ? python_statements_ : statements, statements);
+    context_.constants = result_.constants.names;
   }
   if (!options_.python_file) {
     defer_declarations(

@@ -20,9 +20,9 @@ constexpr CharacterRange wide_characters[] = {
     {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},   {0xFF01, 0xFF60},   {0xFFE0, 0xFFE6},
     {0x1F004, 0x1F004}, {0x1F300, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F7E0, 0x1F7EB}, {0x1F900, 0x1F9FF},
     {0x1FA70, 0x1FAFF}, {0x20000, 0x3FFFD}};
-constexpr CharacterRange marks[] = {{0x0300, 0x036F}, {0x0483, 0x0489}, {0x0591, 0x05BD},
-                                    {0x064B, 0x065F}, {0x1AB0, 0x1AFF}, {0x1DC0, 0x1DFF},
-                                    {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}};
+constexpr CharacterRange marks[] = {{0x0300, 0x036F}, {0x0483, 0x0489}, {0x0591, 0x05BD}, {0x064B, 0x065F},
+                                    {0x1AB0, 0x1AFF}, {0x1DC0, 0x1DFF}, {0x200B, 0x200F}, {0x20D0, 0x20FF},
+                                    {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}};
 
 template <std::size_t Count>
 bool is_in(char32_t character, const CharacterRange (&ranges)[Count]) {
@@ -56,6 +56,27 @@ Decoded first_of(std::string_view text) {
 std::size_t character_width(char32_t character) {
   if (character < 0x300) return 1;
   return is_in(character, wide_characters) ? 2 : is_in(character, marks) ? 0 : 1;
+}
+
+std::size_t cluster_bytes(std::string_view text) {
+  constexpr char32_t joiner = 0x200D;
+  constexpr CharacterRange skins[] = {{0x1F3FB, 0x1F3FF}}, halves_of_flags[] = {{0x1F1E6, 0x1F1FF}},
+                           tags[] = {{0xE0020, 0xE007F}};
+  const Decoded first = first_of(text);
+  if (first.character == U'\n') return first.bytes;
+  std::size_t at = first.bytes;
+  bool joined = false, half = is_in(first.character, halves_of_flags);
+  while (at < text.size()) {
+    const Decoded next = first_of(text.substr(at));
+    const bool second = half && is_in(next.character, halves_of_flags);
+    if (next.bytes == 1 || (!joined && !second && character_width(next.character) > 0 &&
+                            !is_in(next.character, skins) && !is_in(next.character, tags)))
+      break;
+    joined = next.character == joiner;
+    half = false;
+    at += next.bytes;
+  }
+  return at;
 }
 
 std::size_t cells_in(std::string_view text) {

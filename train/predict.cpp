@@ -4,12 +4,30 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ir/printer/printer.h"
 #include "support/counted.h"
 #include "support/interrupt.h"
 #include "train/preparation.h"
 
 namespace relish {
 namespace {
+
+[[noreturn]] void refuse_result(const Function& function, const std::string& what) {
+  fail(ErrorClass::Type, function.result_span.known() ? function.result_span : function.span, "predict.rows",
+       fmt::format("predict: {} {}", function.name, what));
+}
+
+// A part of the result that has no row for each of the data, as the type says it.
+const Type* part_without_rows(const Type& type) {
+  if (const TupleType* tuple = type.tuple()) {
+    for (const Type& field : tuple->fields)
+      if (const Type* part = part_without_rows(field)) return part;
+    return nullptr;
+  }
+  const TensorType* tensor = type.tensor();
+  const bool known_otherwise = type.as<ShapeType>() || type.as<ScalarType>();
+  return known_otherwise || (tensor && tensor->rank == 0) ? &type : nullptr;
+}
 
 class Gathered {
  public:
@@ -59,10 +77,7 @@ class Gathered {
                 static_cast<std::size_t>(count * row_bytes));
   }
 
-  [[noreturn]] void refuse(const std::string& what) const {
-    fail(ErrorClass::Type, function_.result_span.known() ? function_.result_span : function_.span,
-         "predict.rows", fmt::format("predict: {} {}", function_.name, what));
-  }
+  [[noreturn]] void refuse(const std::string& what) const { refuse_result(function_, what); }
 
   const Function& function_;
   std::int64_t rows_;
@@ -88,6 +103,12 @@ std::vector<Tensor> rows_from(const std::vector<Column>& columns, std::int64_t f
 
 }  // namespace
 
+void check_gives_rows(const Function& function) {
+  if (const Type* part = part_without_rows(function.result_type))
+    refuse_result(function,
+                  fmt::format("gives {}; expected tensors with a row for each of the data", print(*part)));
+}
+
 Value predict(Evaluator& evaluator, const TrainingProgram& program, const TensorsByName& parameters,
               const DataSet& data, std::int64_t batch_size, Span parameters_place) {
   RELISH_CHECK(batch_size > 0);
@@ -97,6 +118,7 @@ Value predict(Evaluator& evaluator, const TrainingProgram& program, const Tensor
   const std::optional<std::int64_t> fixed = binding.fixed_rows();
   const std::int64_t step = fixed.value_or(batch_size), total = data.rows();
   const FunctionPtr function = function_to_call(program.module, program.inference);
+  check_gives_rows(*function);
   Gathered gathered(*function, total);
   const auto call = [&](std::int64_t first, std::int64_t rows) {
     const std::vector<Tensor> batch = prepared(evaluator, program, rows_from(columns, first, rows, total));

@@ -15,5 +15,7 @@ namespace relish {
 // function does not give a row for each row; Interrupted between batches.
 Value predict(Evaluator& evaluator, const TrainingProgram& program, const TensorsByName& parameters,
               const DataSet& data, std::int64_t batch_size, Span parameters_place = {});
+// What the type of the function tells of that, before anything is computed. TypeError.
+void check_gives_rows(const Function& function);
 
 }  // namespace relish

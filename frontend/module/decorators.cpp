@@ -68,13 +68,19 @@ namespace {
 
 // What `from m import f` binds; a module by its name has advice of its own.
 void keep_imported_names(ReadContext& context, const Line& line) {
+  const bool modules = line.first_word == "import";
   Diagnostics ignored;
   LineParser parser(context.file, context.text, ignored);
   const auto statement = parser.simple(line);
   const auto* imported = statement ? statement->as<ast::Import>() : nullptr;
   if (!imported) return;
-  for (const ast::Import::Bound& bound : imported->bound)
-    if (bound.name != "*" && !bound.target.starts_with("tvm")) context.python_names.try_emplace(bound.name);
+  for (const ast::Import::Bound& bound : imported->bound) {
+    if (bound.name == "*" || bound.target.starts_with("tvm")) continue;
+    if (modules)
+      context.python_modules.insert(bound.name);
+    else
+      context.python_names.try_emplace(bound.name);
+  }
 }
 
 }  // namespace
@@ -82,7 +88,7 @@ void keep_imported_names(ReadContext& context, const Line& line) {
 void keep_python_names(ReadContext& context, std::span<const Line> lines) {
   const Line& line = lines.back();
   if (line.damaged) return;
-  if (line.first_word == "from") return keep_imported_names(context, line);
+  if (line.first_word == "from" || line.first_word == "import") return keep_imported_names(context, line);
   const std::string_view text = context.text_of(line.span);
   const bool function = line.first_word == "def";
   if (function || line.first_word == "class") {

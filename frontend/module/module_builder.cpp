@@ -12,6 +12,7 @@
 
 #include "frontend/module/device_names.h"
 #include "frontend/module/gradient_target.h"
+#include "frontend/module/python_uses.h"
 #include "frontend/prim_func/block_variables.h"
 #include "frontend/prim_func/prim_func_builder.h"
 #include "frontend/types/attribute_reader.h"
@@ -43,6 +44,7 @@ void check_roles(const Module& module, ReadContext& context) {
 
 struct ModuleBuilder::Declaration {
   ast::FunctionDefinition* definition = nullptr;
+  Span whole;
   CommentsPtr comments;
   FunctionOptions options;
   bool refused = false;  // its decorators are wrong
@@ -71,6 +73,7 @@ void ModuleBuilder::declare(ast::Statement& statement) {
   auto& definition = *statement.as<ast::FunctionDefinition>();
   auto declaration = std::make_unique<Declaration>();
   declaration->definition = &definition;
+  declaration->whole = statement.whole;
   declaration->comments = statement.comments;
   declaration->refused =
       !context_.attempt([&] { declaration->options = read_decorators(context_, definition); });
@@ -237,7 +240,9 @@ void ModuleBuilder::ensure_header(Declaration& declaration) {
   if (declaration.graph || declaration.header) return;
   declaration.graph = std::make_unique<GraphBuilder>(context_, *this, *declaration.definition);
   declaration.header = {true, std::nullopt};
+  const std::size_t told = context_.diagnostics.all().size();
   declaration.graph->read_header();
+  tell_python_uses(context_, *declaration.definition, declaration.whole, told);
   const GraphBuilder& graph = *declaration.graph;
   declaration.header->failed = graph.header_failed();
   if (!graph.header_failed() && graph.has_result_annotation())
@@ -249,6 +254,7 @@ void ModuleBuilder::build_declaration(Declaration& declaration) {
   declaration.state = declaration.refused ? Declaration::State::Built : Declaration::State::Building;
   if (declaration.refused) return;
   Declaration* const outer = std::exchange(building_, &declaration);
+  const std::size_t told = context_.diagnostics.all().size();
   if (declaration.options.prim_func) {
     declaration.prim = PrimFuncBuilder(context_, *this)
                            .build(*declaration.definition, declaration.comments, declaration.options);
@@ -273,6 +279,7 @@ void ModuleBuilder::build_declaration(Declaration& declaration) {
     }
   }
   building_ = outer;
+  tell_python_uses(context_, *declaration.definition, declaration.whole, told);
   ast::Block().swap(declaration.definition->body);  // larger than what was built from it
   declaration.state = Declaration::State::Built;
 }

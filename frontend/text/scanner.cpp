@@ -196,6 +196,22 @@ void BlockBuilder::add(Line line) {
   scanner_.set_block_depth(frames_.size() - 1);
 }
 
+// A line that ends in '\r' alone would go on in a comment or in a text, and what stands behind it would be
+// lost without a word. The first one is told of: where it is how the file ends its lines, all are.
+void refuse_lone_returns(std::uint32_t file, std::string_view text, Diagnostics& diagnostics) {
+  for (std::size_t at = text.find('\r'); at != std::string_view::npos; at = text.find('\r', at + 1)) {
+    if (at + 1 < text.size() && text[at + 1] == '\n') continue;
+    const auto begin = static_cast<std::uint32_t>(at);
+    diagnostics
+        .error(
+            ErrorClass::Syntax, Span{file, begin, begin + 1}, "syntax.line_end",
+            "found the character '\\r' without '\\n' behind it, which ends no line here; expected '\\n' or "
+            "'\\r\\n'")
+        .note("a file whose lines end so is made one of '\\n' by: tr '\\r' '\\n' < OLD > NEW");
+    return;
+  }
+}
+
 }  // namespace
 
 bool opens_block(std::string_view word) {
@@ -209,6 +225,7 @@ ScannedSource scan_source(std::uint32_t file, std::string_view text, Diagnostics
                                   text.size(), limits().max_source_bytes));
     return {};
   }
+  refuse_lone_returns(file, text, diagnostics);
   return BlockBuilder(file, text, diagnostics).run();
 }
 

@@ -229,6 +229,9 @@ void TokenScanner::scan_other() {
     }
   } else if (c == '?' && is_name_start(cursor_.peek(1))) {
     ++cursor_.at;  // a hole: what follows is its name
+  } else if (c == '\r') {
+    cursor_.damage();  // the whole text is refused for it
+    ++cursor_.at;
   } else if (c < 0x20 || c == 0x7F || c == '$' || c == '?' || c == '`') {
     cursor_
         .error(cursor_.at, cursor_.at + 1, "syntax.character",

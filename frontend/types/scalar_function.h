@@ -59,7 +59,9 @@ class ScalarFunction {
 
   // scalar_vectors.cpp
   std::int64_t lanes_argument(const ast::Expr& expr);
+  static std::optional<std::pair<DType, int>> vector_type(std::string_view name);
   std::pair<DType, int> dtype_and_lanes(const ast::Expr& expr) const;
+  ScalarOperand vector_of(DType dtype, int lanes);
   ScalarOperand lane_mask();
   ScalarOperand ramp();
   ScalarOperand broadcast();

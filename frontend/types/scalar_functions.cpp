@@ -186,6 +186,7 @@ ScalarOperand ScalarFunction::read() {
   }
   gather_arguments();
   if (auto dtype = dtype_from_name(name_)) return typed_literal(*dtype);
+  if (auto vector = vector_type(name_)) return vector_of(vector->first, vector->second);
   for (const BinaryName& entry : binary_names)
     if (entry.name == name_) return arithmetic(entry.op);
   for (const CompareName& entry : compare_names)

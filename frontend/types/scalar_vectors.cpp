@@ -16,17 +16,37 @@ std::int64_t ScalarFunction::lanes_argument(const ast::Expr& expr) {
   return *lanes;
 }
 
-// "float32", or "float32x4": the dtype of a lane and the number of lanes.
-std::pair<DType, int> ScalarFunction::dtype_and_lanes(const ast::Expr& expr) const {
-  auto* name = expr.as<ast::StringValue>();
-  std::size_t times = name ? name->value.rfind('x') : std::string::npos;
-  if (times == std::string::npos || times == 0) return {reader_.dtype_argument(expr), 1};
-  auto element = dtype_from_name(name->value.substr(0, times));
-  std::string_view count = std::string_view(name->value).substr(times + 1);
+// "float32x4": the dtype of a lane and the number of lanes.
+std::optional<std::pair<DType, int>> ScalarFunction::vector_type(std::string_view name) {
+  const std::size_t times = std::min(name.rfind('x'), name.size());
+  const auto element = dtype_from_name(std::string(name.substr(0, times)));
+  const std::string_view count = name.substr(std::min(times + 1, name.size()));
   if (!element || count.empty() || count.size() > 5 ||
       count.find_first_not_of("0123456789") != std::string_view::npos)
-    return {reader_.dtype_argument(expr), 1};
-  return {*element, std::stoi(std::string(count))};
+    return std::nullopt;
+  return std::pair(*element, std::stoi(std::string(count)));
+}
+
+// "float32", or "float32x4".
+std::pair<DType, int> ScalarFunction::dtype_and_lanes(const ast::Expr& expr) const {
+  auto* name = expr.as<ast::StringValue>();
+  const auto vector = name ? vector_type(name->value) : std::nullopt;
+  return vector ? *vector : std::pair(reader_.dtype_argument(expr), 1);
+}
+
+// T.float32x4(x): a number in every lane, or a vector of as many lanes, as T.Cast("float32x4", x).
+ScalarOperand ScalarFunction::vector_of(DType dtype, int lanes) {
+  expect(1);
+  if (lanes < 1 || lanes > most_lanes)
+    type_error(
+        call_.callee->span, "vector.lanes",
+        fmt::format("found {} as a number of lanes; expected a literal from 1 to {}", lanes, most_lanes));
+  const Scalar all = typed_literal(dtype).value;
+  const int found = reader_.lanes_of(all, expr_.span);
+  if (found > 1 && lanes != found)
+    type_error(expr_.span, "vector.lanes",
+               fmt::format("found a vector of {} lanes cast to {} lanes; expected as many", found, lanes));
+  return {all, false, lanes};
 }
 
 ScalarOperand ScalarFunction::ramp() {

@@ -61,8 +61,10 @@ LoadedModule load_module_file(const std::string& path, const PathRules& rules,
     std::string names;
     for (const ModulePtr& module : modules) names += (names.empty() ? "" : ", ") + module->name;
     fail(ErrorClass::Usage, span, "load.several",
-         fmt::format("'{}' declares several modules ({}); load takes a file with one", printable(path),
-                     names));
+         fmt::format(
+             "'{}' declares several modules ({}); load takes a file with one; put them into one class, "
+             "or into files of their own",
+             printable(path), names));
   }
   return {modules.front(), std::move(program.warnings), std::move(program.library)};
 }

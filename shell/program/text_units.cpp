@@ -152,4 +152,19 @@ std::string text_of_units(std::string_view text, const std::vector<TextUnit>& un
   return result;
 }
 
+bool is_declaration(std::string_view text, const TextUnit& unit) {
+  if (!unit.decorated || unit.kind == TextUnit::Kind::Other) return false;
+  std::string_view above = text.substr(unit.begin, unit.end - unit.begin);
+  above = above.substr(0, static_cast<std::size_t>(unit.name.data() - above.data()));
+  for (std::size_t at = above.find('@'); at != std::string_view::npos; at = above.find('@', at + 1)) {
+    const std::size_t begin = above.rfind('\n', at) + 1;
+    if (above.find_first_not_of(' ', begin) != at) continue;  // in a comment
+    const std::string_view line = above.substr(at, above.find('\n', at) - at);
+    const auto names = [&](std::string_view word) { return line.find(word) != std::string_view::npos; };
+    if (unit.kind == TextUnit::Kind::Class ? names("ir_module") : names("function") || names("prim_func"))
+      return true;
+  }
+  return false;
+}
+
 }  // namespace relish

@@ -20,6 +20,10 @@ struct TextUnit {
 // In the order of the text, without gaps. The names are parts of it.
 std::vector<TextUnit> text_units(std::string_view text);
 
+// Whether the unit is a module, or a function of tensors: a decorator of it says so. In a Python file others
+// may have decorators too.
+bool is_declaration(std::string_view text, const TextUnit& unit);
+
 // The text with blank lines in the place of the units that are not `wanted`: lines keep their numbers.
 std::string text_of_units(std::string_view text, const std::vector<TextUnit>& units,
                           const std::vector<bool>& wanted);

@@ -198,7 +198,10 @@ ScriptValue ScriptCalls::call_command(const Command& command, std::vector<NamedV
   if (subject_wanted && !command.subject_optional) {
     fail(ErrorClass::Usage, span, "command.subject",
          fmt::format("{}: the first argument is missing{}", command.name,
-                     command.subject == Subject::Function ? "; expected a function such as M.main" : ""));
+                     command.subject == Subject::Function || command.subject == Subject::Call
+                         ? "; expected a function such as M.main"
+                     : command.subject == Subject::Module ? "; expected a module such as M"
+                                                          : ""));
   }
   for (const Option& option : command.options) {
     if (option.required && (option.surfaces & in_scripts) && !invocation.given(option.name)) {

@@ -24,6 +24,7 @@ namespace {
 
 struct NestedShape {
   Shape shape;
+  bool closed = false;  // a number was found, below which there are no lists
   bool any_float = false;
   bool any_int = false;
   bool any_bool = false;
@@ -38,6 +39,8 @@ void measure(const ScriptValue& value, std::size_t depth, NestedShape& into, Spa
   }
   if (const ScriptList* list = value.sequence()) {
     auto length = static_cast<std::int64_t>(list->items.size());
+    if (depth == into.shape.size() && into.closed)
+      fail(ErrorClass::Type, span, "tensor.ragged", fmt::format("found {} among numbers", describe(value)));
     if (depth == into.shape.size()) into.shape.push_back(length);
     if (into.shape[depth] != length) {
       fail(ErrorClass::Type, span, "tensor.ragged",
@@ -56,6 +59,7 @@ void measure(const ScriptValue& value, std::size_t depth, NestedShape& into, Spa
   if (depth < into.shape.size()) {
     fail(ErrorClass::Type, span, "tensor.ragged", fmt::format("found {} among lists", describe(value)));
   }
+  into.closed = true;
   if (value.as<bool>()) {
     into.any_bool = true;
   } else if (value.as<std::int64_t>()) {

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "frontend/module/script_checks.h"
+#include "ir/operators/op.h"
 #include "runtime/format.h"
 #include "shell/foreign_members.h"
 #include "shell/script/builtins.h"
@@ -15,7 +16,10 @@
 #include "shell/script/script_values.h"
 #include "shell/script/text_formats.h"
 #include "shell/script/value_order.h"
+#include "stdlib/op_doc.h"
+#include "stdlib/places_of_names.h"
 #include "stdlib/python_modules.h"
+#include "stdlib/surface.h"
 #include "support/interrupt.h"
 #include "support/render.h"
 #include "support/suggest.h"
@@ -153,8 +157,32 @@ ScriptValue ScriptValues::value_of_name(const ast::Name& name, Span span) {
   unknown_name(name.id, span);
 }
 
+namespace {
+
+// R.nn, R.foo and T.exp, of which no function could be made.
+void refuse_no_operator(const std::string& path, Span span) {
+  const bool of_functions = !path.starts_with("R.");
+  const std::string name = of_functions ? path : path.substr(2);
+  if (!of_functions && (find_op(name) || successor_of(name))) return;
+  const std::string_view instead = written_in_statements(path);
+  if (of_functions || !instead.empty())
+    fail(ErrorClass::Type, span, "script.namespace",
+         fmt::format("'{}' is not for statements; {}", printable(path),
+                     instead.empty() ? "it stands in functions; expected an operator of R" : instead));
+  const std::vector<std::string> operators = op_names();
+  if (std::any_of(operators.begin(), operators.end(),
+                  [&](const std::string& each) { return each.starts_with(name + "."); }))
+    fail(ErrorClass::Type, span, "script.namespace",
+         fmt::format("'{}' is a namespace, no value", printable(path)));
+  fail(ErrorClass::Type, span, "op.unknown",
+       fmt::format("unknown operator '{}'{}", printable(path), operator_advice(name)));
+}
+
+}  // namespace
+
 ScriptValue ScriptValues::value_of_attribute(const ast::Attribute& attribute, Span span) {
   if (std::string path = namespace_path(*attribute.object); !path.empty()) {
+    refuse_no_operator(path + "." + attribute.name, span);
     fail(
         ErrorClass::Type, span, "script.callable",
         fmt::format(

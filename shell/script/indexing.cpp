@@ -169,7 +169,15 @@ ScriptValue subscript(const ScriptValue& object, const std::vector<SubscriptItem
     std::vector<ScriptValue> dims(shape->dims.begin(), shape->dims.end());
     return index_sequence(object, ScriptList{std::move(dims), true}, item);
   }
-  fail(ErrorClass::Type, span, "script.index", fmt::format("{} has no items", describe(object)));
+  // As TVM has the functions of a module.
+  const auto* module = object.as<ModulePtr>();
+  const auto* key = module ? std::get_if<ScriptValue>(&item.kind) : nullptr;
+  const std::string* name = key ? key->string() : nullptr;
+  fail(ErrorClass::Type, span, "script.index",
+       fmt::format("{} has no items{}", describe(object),
+                   name && (*module)->find(*name)
+                       ? fmt::format("; its function is {}.{}", (*module)->name, *name)
+                       : ""));
 }
 
 }  // namespace relish

@@ -347,11 +347,47 @@ ModulePtr FileChanges::read_again(const ModulePtr& module) {
   return read_changed(module, *file, text);
 }
 
+void FileChanges::note_run(const std::string& path, std::string text) {
+  ran_[path] = std::make_shared<const std::string>(std::move(text));
+}
+
+// Whether the file has declared one of the modules that names stand for.
+bool FileChanges::has_module_of(const std::string& path) const {
+  const Environment& environment = workspace_.script().environment();
+  const std::vector<std::string> names = environment.names();
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    if (kind_name(*environment.peek(name)) != "module") return false;
+    const auto file = file_of_module(*environment.find(name)->as<ModulePtr>());
+    return file && file->path == path;
+  });
+}
+
+// Of a file that was loaded as its one class: the free functions that it has by now, which no name holds.
+std::optional<std::string> FileChanges::told_of_others(const ModulePtr& module) {
+  const auto file = file_of_module(module);
+  if (!file || ran_.contains(file->path) || library_of(module)) return std::nullopt;
+  const auto now = text_of_file(file->path);
+  if (*now == *file->text || !has_class(*now, module->name)) return std::nullopt;
+  const UnitTexts before(file->text, ""), fresh(now, "");
+  std::string names;
+  for (const auto& [name, unit] : fresh.functions())
+    if (is_declaration(*now, fresh.units()[unit]) && !before.find(name))
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
+  if (names.empty()) return std::nullopt;
+  return fmt::format(
+      "{}: {} outside of the class {}, which load gave, and not read; a file of its own can be loaded",
+      printable(file->path), names.find(',') == std::string::npos ? names + " stands" : names + " stand",
+      printable(module->name));
+}
+
 // They are declared anew, as a text that is typed declares them.
 std::optional<std::string> FileChanges::reload_free_functions(const std::set<std::string>& names) {
-  const ModulePtr functions = workspace_.script().free_functions();
-  if (!functions) return std::nullopt;
+  const ModulePtr held = workspace_.script().free_functions();
+  const ModulePtr functions = held ? held : std::make_shared<const Module>();
   std::map<std::string, std::set<std::string>> by_path;
+  // Of a file that the session ran the first free function comes in as any later one.
+  for (const auto& [path, text] : ran_)
+    if (names.empty() && has_module_of(path)) by_path[path];
   for (const GlobalFunction& function : functions->functions) {
     if (!names.empty() && !names.contains(name_of(function))) continue;
     if (const auto file = file_of(function); file && is_own(function, file->path))
@@ -367,6 +403,7 @@ std::optional<std::string> FileChanges::reload_free_functions(const std::set<std
       return known != read.end() ? known->second
                                  : read.emplace(text.get(), UnitTexts(text, "")).first->second;
     };
+    if (const auto ran = ran_.find(path); ran != ran_.end()) cut(ran->second);
     std::vector<bool> wanted(fresh.units().size());
     std::vector<std::string> changed, missing;
     for (const std::string& name : own) {
@@ -386,7 +423,8 @@ std::optional<std::string> FileChanges::reload_free_functions(const std::set<std
     if (!any) continue;
     for (const std::string& name : missing) wanted[*fresh.find(name)] = true;
     workspace_.run(path, text_of_units(*now, fresh.units(), wanted));
-    const ModulePtr after = workspace_.script().free_functions();
+    const ModulePtr declared_now = workspace_.script().free_functions();
+    const ModulePtr after = declared_now ? declared_now : functions;
     for (const auto& [mark, group] : {std::pair("~ ", &changed), std::pair("+ ", &missing)}) {
       for (const std::string& name : *group) {
         const GlobalFunction *declared = after->find(name), *before = functions->find(name);
@@ -419,7 +457,7 @@ std::vector<std::string> FileChanges::reload(const std::optional<std::string>& n
   if (name) check_known(*name);
   Environment& environment = workspace_.script().environment();
   std::vector<std::pair<std::string, ModulePtr>> changed;
-  std::vector<std::string> told;
+  std::vector<std::string> told, others;
   bool functions = !name;
   for (const std::string& each : name ? std::vector<std::string>{*name} : environment.names()) {
     const bool holds_module = kind_name(*environment.peek(each)) == "module";
@@ -435,6 +473,9 @@ std::vector<std::string> FileChanges::reload(const std::optional<std::string>& n
           return *environment.find(other.first)->as<ModulePtr>() == call.before;
         });
     call.after = same == changed.end() ? read_again(call.before) : same->second;
+    if (auto line = told_of_others(call.before);
+        line && std::find(others.begin(), others.end(), *line) == others.end())
+      others.push_back(std::move(*line));
     if (!call.after || call.after == call.before) continue;
     changed.emplace_back(each, call.after);
     told.push_back(fmt::format("{}: {}", each, transform_summary(call)));
@@ -445,6 +486,7 @@ std::vector<std::string> FileChanges::reload(const std::optional<std::string>& n
   }
   if (told.empty()) refuse_broken_files(name);
   if (!told.empty()) workspace_.rebind_modules(changed, name ? ":reload " + *name : ":reload");
+  told.insert(told.end(), others.begin(), others.end());
   return told;
 }
 

@@ -35,6 +35,9 @@ class FileChanges {
   // Functions of the source, a text in a saved session, come from a file or from none.
   void take_saved(std::uint32_t source, std::optional<FileFunctions> functions);
 
+  // A file that the session ran, with its text: what it declares by now comes in.
+  void note_run(const std::string& path, std::string text);
+
   // Reads what changed of the module or free function that the name stands for; all of them without a name.
   // Lines that tell what it did, none where nothing changed. UsageError for a name that no file declares; the
   // errors of the text, and then nothing has changed.
@@ -60,6 +63,8 @@ class FileChanges {
   std::optional<FileText> file_of_module(const ModulePtr& module) const;
   ModulePtr read_again(const ModulePtr& module);
   void check_known(const std::string& name) const;
+  std::optional<std::string> told_of_others(const ModulePtr& module);
+  bool has_module_of(const std::string& path) const;
   std::optional<std::string> reload_free_functions(const std::set<std::string>& names);
   FileText cut_file_of(std::uint32_t source);
   ModulePtr read_changed(const ModulePtr& module, const FileText& file,
@@ -75,6 +80,7 @@ class FileChanges {
   Workspace& workspace_;
   // Of sources that hold a part of a file the whole; and texts that were cut.
   std::map<std::uint32_t, FileText> whole_;
+  std::map<std::string, std::shared_ptr<const std::string>> ran_;  // files, as they were run or read last
   std::set<std::string, std::less<>> declaring_nothing_;  // texts of functions that were read and gave none
   struct Seen {
     std::int64_t nanoseconds = 0;

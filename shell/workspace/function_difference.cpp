@@ -3,6 +3,7 @@
 #include "shell/workspace/function_difference.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -116,6 +117,17 @@ PrintedText read_lines(std::string_view text, Numbers& exact, Numbers& shapes) {
   return result;
 }
 
+// The name that a line binds, where it is one.
+std::optional<std::string_view> only_definition(const TextLine& line) {
+  std::optional<std::string_view> name;
+  for (const ValueWord& word : line.words) {
+    if (!word.defines) continue;
+    if (name) return std::nullopt;
+    name = line.text.substr(word.begin, word.end - word.begin);
+  }
+  return name;
+}
+
 class LineComparison {
  public:
   LineComparison(PrintedText before, PrintedText after)
@@ -180,8 +192,22 @@ void LineComparison::align_between(const std::vector<std::size_t>& removed,
   for (const std::size_t i : removed) a.push_back(before_.lines[i].shape);
   for (const std::size_t j : added) b.push_back(after_.lines[j].shape);
   std::vector<std::size_t> left, come;
-  // A line that is written otherwise still makes what the line in its place made.
+  // A line that is written otherwise still makes what the line of the same name made, else the line in its
+  // place.
   const auto replace = [&] {
+    std::unordered_map<std::string_view, std::size_t> by_name;
+    for (const std::size_t j : come)
+      if (const auto name = only_definition(after_.lines[j])) by_name[*name] = j;
+    std::unordered_set<std::size_t> taken;
+    const auto is_named = [&](std::size_t i) {
+      const auto name = only_definition(before_.lines[i]);
+      const auto found = name ? by_name.find(*name) : by_name.end();
+      if (found == by_name.end() || !taken.insert(found->second).second) return false;
+      map_definitions(before_.lines[i], after_.lines[found->second]);
+      return true;
+    };
+    std::erase_if(left, is_named);
+    std::erase_if(come, [&](std::size_t j) { return taken.contains(j); });
     for (std::size_t k = 0; k < std::min(left.size(), come.size()); ++k)
       map_definitions(before_.lines[left[k]], after_.lines[come[k]]);
     left.clear();

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "shell/script/unread_value.h"
 #include "support/counted.h"
@@ -28,6 +29,22 @@ std::optional<std::string> words_of_items(const ScriptList& list) {
   return "(" + text + (list.items.size() == 1 ? ",)" : ")");
 }
 
+// "main(x, w)": how the function is called.
+std::string call_of(const FunctionReference& reference) {
+  std::vector<std::string> names;
+  if (const GlobalFunction* function = reference.module->find(reference.name)) {
+    if (const auto* graph = std::get_if<FunctionPtr>(function))
+      for (const Var& param : (*graph)->params) names.push_back(param.name());
+    if (const auto* loops = std::get_if<PrimFuncPtr>(function))
+      for (const PrimParam& param : (*loops)->params) names.push_back(param.name());
+  }
+  if (names.size() > most_items_in_words) {
+    names.resize(most_items_in_words);
+    names.emplace_back("…");
+  }
+  return fmt::format("{}({})", reference.name, fmt::join(names, ", "));
+}
+
 }  // namespace
 
 std::string overview_of(const ScriptValue& held) {
@@ -36,8 +53,7 @@ std::string overview_of(const ScriptValue& held) {
   if (value.tensor()) return describe(value).substr(std::string_view("a tensor ").size());
   if (const auto* module = value.as<ModulePtr>())
     return "module of " + counted((*module)->functions.size(), "function");
-  if (const auto* function = value.as<FunctionReference>())
-    return "function of " + counted(function->module->functions.size(), "function");
+  if (const auto* function = value.as<FunctionReference>()) return call_of(*function);
   if (const ScriptDict* dict = value.dictionary())
     return "dict of " + counted(dict->items.size(), "entry", "entries");
   if (const ScriptList* list = value.sequence()) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "ir/nodes/intrinsic.h"
+#include "runtime/dtype.h"
 
 namespace relish {
 namespace {
@@ -202,6 +203,32 @@ std::string intrinsic_page(const IntrinsicInfo& info, std::string_view name) {
 
 constexpr std::string_view manual = "\n  manual: docs/language.md, Loop nests";
 
+bool is_lanes(std::string_view text) {
+  return !text.empty() && text.size() <= 4 && text.front() != '0' &&
+         text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// T.float32, T.bool, and of several lanes T.float32x4.
+std::optional<std::string> dtype_call_page(std::string_view name) {
+  if (const auto dtype = dtype_from_name(std::string(name)); dtype && name_of(*dtype) == name)
+    return fmt::format(
+        "T.{0}(x)\n  In a function: x as a number of {0}, converted; of a literal the constant of that dtype.{1}\n"
+        "  a: T.{0}, a parameter of a prim_func: a number.{2}",
+        name, is_float(*dtype) ? fmt::format(" T.{}(\"inf\") and \"nan\" too.", name) : "",
+        is_float(*dtype) || is_bool(*dtype)
+            ? ""
+            : fmt::format("\n  n = T.{}(), a statement: a size, which the types of parameters fix.", name));
+  const std::size_t times = std::min(name.rfind('x'), name.size());
+  const std::string_view lane = name.substr(0, times);
+  const auto dtype = dtype_from_name(std::string(lane));
+  if (!dtype || name_of(*dtype) != lane || !is_lanes(name.substr(std::min(times + 1, name.size()))))
+    return std::nullopt;
+  return fmt::format(
+      "T.{0}(x)\n  In a prim_func: a vector of {1} lanes, each x as a number of {2}; of a vector of {1} lanes those, "
+      "converted.\n  T.Broadcast(x, {1}) and T.Ramp(base, stride, {1}) make vectors too.",
+      name, name.substr(times + 1), lane);
+}
+
 }  // namespace
 
 std::optional<std::string> loop_function_page(std::string_view name) {
@@ -223,6 +250,7 @@ std::optional<std::string> loop_function_page(std::string_view name) {
     if (!others.empty()) text += fmt::format("\n  also written {}", others);
     return text.append(manual);
   }
+  if (const auto page = dtype_call_page(name)) return *page + std::string(manual);
   if (const auto which = intrinsic_from_name(name))
     return intrinsic_page(info_of(*which), name).append(manual);
   return std::nullopt;

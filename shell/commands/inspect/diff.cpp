@@ -50,6 +50,12 @@ ScriptValue value_of_file(const Invocation& invocation, const std::string& path)
   return ScriptValue::dict(std::move(items));
 }
 
+ScriptValue by_name(ScriptValue value) {
+  const auto* module = value.as<ModulePtr>();
+  if (!module) return value;
+  return ScriptValue::dict({{ScriptValue((*module)->name), value}});
+}
+
 // What a word means: a state, by number or by a name that nothing is bound to, or the value of an expression.
 struct Side {
   std::optional<std::size_t> node;
@@ -146,8 +152,11 @@ ScriptValue run(Invocation& invocation) {
     return shown(invocation, session_difference(*invocation.workspace, words));
   }
   if (words.size() != 2) fail(ErrorClass::Usage, {}, "command.subject", "diff takes two files");
-  const ScriptValue before = value_of_file(invocation, words[0]);
-  return shown(invocation, difference_of(before, value_of_file(invocation, words[1])));
+  ScriptValue before = value_of_file(invocation, words[0]), after = value_of_file(invocation, words[1]);
+  // Where one of the files has several modules, those of both are told apart by their names.
+  if (before.dictionary() || after.dictionary())
+    before = by_name(std::move(before)), after = by_name(std::move(after));
+  return shown(invocation, difference_of(before, after));
 }
 
 }  // namespace

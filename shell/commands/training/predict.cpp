@@ -108,6 +108,7 @@ ScriptValue run(Invocation& invocation) {
     invocation.refuse_value("batch_size", fmt::format("found {}; expected at least 1", batch_size));
   const FunctionPtr model = module.function(program.inference);
   if (!model) invocation.refuse_value("data", fmt::format("'{}' is no Relax function", function));
+  check_gives_rows(*model);  // no other file would take what has no rows
   const std::string path = invocation.given("out") ? invocation.output_path("out") : "";
   if (!path.empty()) {  // before much is computed for it
     check_results_path(path, module, program.inference, invocation.span_of("out"));

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "support/character_width.h"
+
 namespace relish {
 namespace {
 
@@ -45,6 +47,22 @@ std::size_t place_below(std::string_view text, std::size_t at) {
   if (end == text.size()) return at;
   const std::size_t begin = line_begin(text, at);
   return place_in_line(text, end + 1, characters_in(text.substr(begin, at - begin)));
+}
+
+std::size_t place_behind(std::string_view text, std::size_t at) {
+  return at < text.size() ? at + cluster_bytes(text.substr(at)) : at;
+}
+
+// What belongs together is known from its beginning. ASCII stands by itself, so it is looked for from there.
+std::size_t place_before(std::string_view text, std::size_t at) {
+  if (at == 0) return 0;
+  std::size_t begin = at - 1;
+  while (begin > 0 && static_cast<unsigned char>(text[begin]) >= 0x80) --begin;
+  while (true) {
+    const std::size_t behind = place_behind(text, begin);
+    if (behind >= at) return begin;
+    begin = behind;
+  }
 }
 
 std::size_t word_begin(std::string_view text, std::size_t at) {

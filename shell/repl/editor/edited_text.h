@@ -23,6 +23,9 @@ struct EditedText {
 // line, `at` itself.
 std::size_t place_above(std::string_view text, std::size_t at);
 std::size_t place_below(std::string_view text, std::size_t at);
+// The place before or behind one character, as a person counts them: with its marks.
+std::size_t place_before(std::string_view text, std::size_t at);
+std::size_t place_behind(std::string_view text, std::size_t at);
 std::size_t word_begin(std::string_view text, std::size_t at);
 // How many characters there are.
 std::size_t characters_in(std::string_view text);

@@ -38,14 +38,31 @@ unsigned char take_fill(EditLine* editor, int) {
 // The end of a paste whose beginning nobody saw.
 unsigned char pass_over(EditLine*, int) { return CC_NORM; }
 
+unsigned char delete_behind(EditLine* editor, int) {
+  Editing& self = Editing::of(editor);
+  const EditedText here = self.now();
+  self.erase(here.cursor, place_behind(here.text, here.cursor));
+  return CC_NORM;
+}
+
+unsigned char go_left(EditLine* editor, int) {
+  Editing& self = Editing::of(editor);
+  const EditedText here = self.now();
+  self.move_to(place_before(here.text, here.cursor));
+  return CC_NORM;
+}
+
+unsigned char go_right(EditLine* editor, int) {
+  Editing& self = Editing::of(editor);
+  const EditedText here = self.now();
+  self.move_to(place_behind(here.text, here.cursor));
+  return CC_NORM;
+}
+
 unsigned char end_or_delete(EditLine* editor, int) {
   Editing& self = Editing::of(editor);
   const EditedText text = self.now();
-  if (text.cursor < text.text.size()) {
-    el_cursor(editor, 1);
-    el_deletestr(editor, 1);
-    return CC_NORM;
-  }
+  if (text.cursor < text.text.size()) return delete_behind(editor, 0);
   self.ends.dropped = !text.text.empty();
   return CC_EOF;
 }
@@ -160,11 +177,7 @@ unsigned char delete_before(EditLine* editor, int) {
   Editing& self = Editing::of(editor);
   const EditedText here = self.now();
   const std::size_t blanks = blanks_to_step(here.text, here.cursor);
-  if (blanks > 0) {
-    self.erase(here.cursor - blanks, here.cursor);
-  } else {
-    el_deletestr(editor, 1);
-  }
+  self.erase(blanks > 0 ? here.cursor - blanks : place_before(here.text, here.cursor), here.cursor);
   return CC_NORM;
 }
 
@@ -270,6 +283,9 @@ std::vector<Key> editing_keys() {
       {"relish-down", "a line down, or the next input", &go_down, {"\x1b[B", "\x1bOB", "^N"}},
       {"relish-page-up", "a page up", &go_page_up, {"\x1b[5~"}},
       {"relish-page-down", "a page down", &go_page_down, {"\x1b[6~"}},
+      {"relish-left", "a character to the left", &go_left, {"^B"}},
+      {"relish-right", "a character to the right", &go_right, {"^F"}},
+      {"relish-delete", "deletes the character behind", &delete_behind, {}},
       {"relish-home",
        "to the beginning of the line",
        &go_home,

@@ -11,22 +11,22 @@ namespace {
 constexpr int with_shift = 2, with_all = 8;  // what is held down beside the key
 constexpr const char* word_back = "ed-prev-word";
 constexpr const char* word_on = "em-next-word";
-constexpr const char* delete_one = "ed-delete-next-char";
+constexpr const char* delete_one = "relish-delete";
 constexpr const char* delete_word = "em-delete-next-word";
 
 }  // namespace
 
 std::vector<OtherKey> other_keys() {
   std::vector<OtherKey> keys = {
-      {"\x1b[C", "ed-next-char"}, {"\x1b[D", "ed-prev-char"}, {"\x1bOC", "ed-next-char"},
-      {"\x1bOD", "ed-prev-char"}, {"\x1b[3~", delete_one},    {"\x1b[3$", delete_one},
-      {"\x1b[3^", delete_word},   {"\x1b[3@", delete_word},   {"\x1bOM", "relish-enter"}};
+      {"\x1b[C", "relish-right"}, {"\x1b[D", "relish-left"}, {"\x1bOC", "relish-right"},
+      {"\x1bOD", "relish-left"},  {"\x1b[3~", delete_one},   {"\x1b[3$", delete_one},
+      {"\x1b[3^", delete_word},   {"\x1b[3@", delete_word},  {"\x1bOM", "relish-enter"}};
   for (int held = with_shift; held <= with_all; ++held) {
     const bool words = held != with_shift;
     const std::pair<char, const char*> moves[] = {{'A', "relish-up"},
                                                   {'B', "relish-down"},
-                                                  {'C', words ? word_on : "ed-next-char"},
-                                                  {'D', words ? word_back : "ed-prev-char"},
+                                                  {'C', words ? word_on : "relish-right"},
+                                                  {'D', words ? word_back : "relish-left"},
                                                   {'F', "relish-line-end"},
                                                   {'H', "relish-home"}};
     for (const auto& [letter, function] : moves)
@@ -41,8 +41,8 @@ std::vector<OtherKey> other_keys() {
   for (const char sign : {'[', 'O'}) {
     keys.push_back({fmt::format("\x1b{}a", sign), "relish-up"});
     keys.push_back({fmt::format("\x1b{}b", sign), "relish-down"});
-    keys.push_back({fmt::format("\x1b{}c", sign), sign == 'O' ? word_on : "ed-next-char"});
-    keys.push_back({fmt::format("\x1b{}d", sign), sign == 'O' ? word_back : "ed-prev-char"});
+    keys.push_back({fmt::format("\x1b{}c", sign), sign == 'O' ? word_on : "relish-right"});
+    keys.push_back({fmt::format("\x1b{}d", sign), sign == 'O' ? word_back : "relish-left"});
   }
   for (const char last : {'^', '$', '@'}) {
     keys.push_back({fmt::format("\x1b[7{}", last), "relish-home"});

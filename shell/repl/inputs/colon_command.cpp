@@ -83,6 +83,18 @@ std::string assignments_text(const Script& script, const std::vector<std::string
   return expressions ? fmt::format("{{{}}}", fmt::join(entries, ", ")) : list_of(texts);
 }
 
+// An argument of a function that stands behind its name: what means a value in the shell alone, as zeros or
+// @x.npy, is a text that the call reads as there; all else is an expression of the session.
+std::string argument_text(const Script& script, const std::string& written) {
+  const std::size_t mark = written.find('=');
+  const bool named = mark != std::string::npos && is_plain_name(written.substr(0, mark)) &&
+                     (mark + 1 == written.size() || written[mark + 1] != '=');
+  const std::string name = named ? written.substr(0, mark + 1) : "", value = written.substr(name.size());
+  const bool word = value == "zeros" || value == "ones" || value == "rand" || value.starts_with('@') ||
+                    (value.find('(') != std::string::npos && makes_value(value));
+  return name + (word && !script.environment().find(value) ? in_quotes(value) : value);
+}
+
 // An index, or the indices between dots as a list.
 std::string path_text(const std::string& written) {
   if (written.find('.') == std::string::npos) return written;
@@ -273,7 +285,10 @@ std::string statement_of(const Script& script, std::string_view line) {
   for (const std::string& subject : subjects) {
     // What the session holds is asked for itself.
     const bool value = command->name == "help" && is_bound(script, subject);
-    text += (first ? "" : ", ") + (quotes && !value ? in_quotes(without_quotes(subject)) : subject);
+    const bool argument = command->subject == Subject::Call && !first;
+    text += (first ? "" : ", ") + (quotes && !value ? in_quotes(without_quotes(subject))
+                                   : argument       ? argument_text(script, subject)
+                                                    : subject);
     first = false;
   }
   for (const auto& [option, given] : options) {

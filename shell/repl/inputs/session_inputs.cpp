@@ -12,6 +12,8 @@
 #include "shell/program/literal_text.h"
 #include "shell/program/module_files.h"
 #include "shell/program/program_file.h"
+#include "shell/program/reading.h"
+#include "shell/program/text_units.h"
 #include "shell/program/told_table.h"
 #include "shell/repl/inputs/colon_command.h"
 #include "shell/repl/inputs/long_texts.h"
@@ -73,6 +75,19 @@ bool is_literal_text(std::string_view text) {
   } catch (const Failure&) {
     return false;
   }
+}
+
+// Whether the text declares more than one module: classes, or a class and free functions. No value is all of
+// it.
+bool has_several_modules(const std::string& text) {
+  std::size_t classes = 0;
+  bool free_functions = false;
+  for (const TextUnit& unit : text_units(text)) {
+    if (!unit.owner.empty() || !is_declaration(text, unit)) continue;
+    classes += unit.kind == TextUnit::Kind::Class;
+    free_functions |= unit.kind == TextUnit::Kind::Function;
+  }
+  return classes + free_functions > 1;
 }
 
 // Whether statements stand in the text that are more than declarations, constants and loads.
@@ -296,7 +311,8 @@ bool SessionInputs::reload_changed() {
   });
 }
 
-// `:load FILE` of a script: it runs as if typed. Nothing for other files; else whether the session goes on.
+// `:load FILE` of a script, or of several modules: it runs as if typed. Nothing for other files; else whether
+// the session goes on.
 std::optional<bool> SessionInputs::run_loaded(const std::string& words) {
   const CommandWords given = command_words(session_command("load"), "load", words);
   if (given.subjects.size() != 1 || !given.options.empty() || !given.target.empty()) return std::nullopt;
@@ -306,9 +322,13 @@ std::optional<bool> SessionInputs::run_loaded(const std::string& words) {
     fail(ErrorClass::Usage, {}, "restore.path",
          fmt::format("'{0}' holds the states of a session; :restore {0} goes on there", printable(path)));
   }
-  if (!path.ends_with(".relish") && !holds_statements(path)) return std::nullopt;
-  const std::string text = read_file(path, limits().max_source_bytes, "--max-source-size");
-  if (!text.starts_with(session_heading) && !has_statements(path, text)) return std::nullopt;
+  const bool python = is_python_file(path);
+  if (!path.ends_with(".relish") && !python && !holds_statements(path)) return std::nullopt;
+  const std::string text =
+      python ? text_of_program(path) : read_file(path, limits().max_source_bytes, "--max-source-size");
+  const bool statements_of_script =
+      text.starts_with(session_heading) || (!python && has_statements(path, text));
+  if (!statements_of_script && !has_several_modules(text)) return std::nullopt;
   refuse_cycle(path, loading_, "load.cycle", "load", {});
   struct Loading {
     std::vector<std::string>& files;
@@ -316,6 +336,7 @@ std::optional<bool> SessionInputs::run_loaded(const std::string& words) {
   } scope{loading_};
   loading_.push_back(path);
   return beside(path, text, [&](const std::string& statements) {
+    workspace_.files().note_run(path, text);
     const bool goes_on = run_parts(path, statements);
     // The state is called by the command, not by the first of its many statements.
     workspace_.rebind_modules({}, ":load " + path);
@@ -332,7 +353,10 @@ bool SessionInputs::run_file(const std::string& written) {
     });
   }
   const std::string text = text_of_program(path);
-  return beside(path, text, [&](const std::string& statements) { return run_text(path, statements); });
+  return beside(path, text, [&](const std::string& statements) {
+    workspace_.files().note_run(path, text);
+    return run_text(path, statements);
+  });
 }
 
 // A saved session finds its values beside it, and has the options of its first line.

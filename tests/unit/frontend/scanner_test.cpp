@@ -51,6 +51,20 @@ TEST_CASE("logical lines follow brackets, strings and continuations") {
   CHECK(scan("a\r\nif b:\r\n  c\r\n").outline == "a;if b:{c}");
 }
 
+// In a comment or a string what stands behind it would be lost, or would be part of a text.
+TEST_CASE("a carriage return alone ends no line, and is told of once") {
+  for (const char* text :
+       {"a = 1\rb = 2\rc = 3\r", "a = 1  # c\rb = 2\n", "a = \"\"\"x\ry\"\"\"\n", "a = [\r1]\n"}) {
+    INFO(text);
+    const std::string errors = scan(text).errors;
+    const std::string told = "found the character '\\r' without '\\n' behind it";
+    CHECK(errors.find(told) != std::string::npos);
+    CHECK(errors.find(told) == errors.rfind(told));
+    CHECK(errors.find("not part of the language") == std::string::npos);
+  }
+  CHECK(scan("a = \"\"\"x\r\ny\"\"\"  # c\r\nb = '\\r'\r\n").errors.empty());
+}
+
 TEST_CASE("blocks follow indentation") {
   CHECK(scan("class A:\n  def f():\n    x\n    y\n  def g():\n    z\nw\n").outline ==
         "class A:{def f():{x;y};def g():{z}};w");

@@ -57,6 +57,20 @@ TEST_CASE("names of bindings alone are told as renamed") {
                   .equal());
 }
 
+TEST_CASE("a line that is as it was stays so where its names are bound by other lines") {
+  // Of several lines fewer are made: what has the same name is the same value in other words.
+  const std::string fewer =
+      shown(between(plain, {"a = R.exp(x)", "d = R.einsum((a, x, a), subscripts=\"i,i,i->i\")", "return d"}));
+  INFO(fewer);
+  CHECK(fewer.find("return") == std::string::npos);
+  CHECK(fewer.find("  + ") != std::string::npos);
+  CHECK(fewer.find("  - ") != std::string::npos);
+  const std::string other = shown(
+      between({"a = R.exp(x)", "b = R.abs(x)", "return a"}, {"b = R.exp(x)", "a = R.abs(x)", "return a"}));
+  INFO(other);
+  CHECK(other.find("return a") != std::string::npos);
+}
+
 TEST_CASE("one inserted binding is that") {
   const Difference difference = between(plain, {"a = R.exp(x)", "b = R.add(a, x)", "new = R.abs(b)",
                                                 "c = R.multiply(b, a)", "d = R.negative(c)", "return d"});

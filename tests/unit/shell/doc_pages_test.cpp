@@ -47,6 +47,21 @@ std::set<std::string> all_names() {
 
 }  // namespace
 
+TEST_CASE("dtypes in functions have pages of what they make there", "[shell]") {
+  Harness harness;
+  const auto page = [&](const std::string& name) {
+    return harness.run("print(doc(\"" + name + "\"))").output;
+  };
+  CHECK(page("T.float32").find("T.float32(x)\n  In a function: x as a number of float32") !=
+        std::string::npos);
+  CHECK(page("T.int64").find("n = T.int64(), a statement: a size") != std::string::npos);
+  CHECK(page("T.float32").find("a statement: a size") == std::string::npos);
+  CHECK(page("T.float32x4").find("a vector of 4 lanes, each x as a number of float32") != std::string::npos);
+  for (const char* none : {"T.float32x", "T.float32x0", "T.floatx4", "float32x4"})
+    CHECK(harness.run(std::string("doc(\"") + none + "\")").error.find("nothing is known of") !=
+          std::string::npos);
+}
+
 TEST_CASE("every name of the program has a page", "[shell]") {
   Harness harness;
   const std::set<std::string> names = all_names();

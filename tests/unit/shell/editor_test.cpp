@@ -59,6 +59,19 @@ TEST_CASE("editor: lines and words of a text") {
   CHECK(place_below(text, 3) == 13);
   CHECK(characters_in("réé") == 3);
   CHECK(text.substr(word_begin(text, text.size())) == "réé");
+  // What a person takes for one character is one, whatever it is made of.
+  for (const std::string one : {"a", "é", "e\u0301", "👍🏽", "👩🏽‍💻", "🇩🇪", "❤️", "日"}) {
+    INFO(one);
+    const std::string three = one + one + one;
+    CHECK(place_behind(three, 0) == one.size());
+    CHECK(place_behind(three, one.size()) == 2 * one.size());
+    CHECK(place_before(three, three.size()) == 2 * one.size());
+    CHECK(place_before(three, one.size()) == 0);
+    CHECK(place_before("x" + three, 1) == 0);
+    CHECK(place_before("\n" + one, 1 + one.size()) == 1);
+  }
+  CHECK(place_behind("", 0) == 0);
+  CHECK(place_before("\xcc\x81", 2) == 0);
   CHECK(word_begin("a.bc  ", 6) == 2);
 }
 
@@ -341,7 +354,7 @@ TEST_CASE("editor: keys that nothing is bound to put nothing into the text") {
   };
   CHECK(function_of("\x1b[1;5D") == "ed-prev-word");
   CHECK(function_of("\x1b[1;3C") == "em-next-word");
-  CHECK(function_of("\x1b[1;2C") == "ed-next-char");
+  CHECK(function_of("\x1b[1;2C") == "relish-right");
   CHECK(function_of("\x1b[1;5A") == "relish-up");
   CHECK(function_of("\x1b[1;2F") == "relish-line-end");
   CHECK(function_of("\x1b[1;5H") == "relish-home");
@@ -350,7 +363,7 @@ TEST_CASE("editor: keys that nothing is bound to put nothing into the text") {
   CHECK(function_of("\x1bOM") == "relish-enter");
   for (const char* word : {"\x1b[5D", "\x1bO5D", "\x1bOd", "\x1b\x1b[D"})
     CHECK(function_of(word) == "ed-prev-word");
-  CHECK(function_of("\x1b[d") == "ed-prev-char");
+  CHECK(function_of("\x1b[d") == "relish-left");
   for (const char* nothing : {"\x1b[5~", "\x1b[6~", "\x1b[15~", "\x1b[24~", "\x1bOP", "\x1b[2~"})
     CHECK(function_of(nothing) == "none");
 }

@@ -404,3 +404,57 @@ TEST_CASE("a file of free functions is reloaded too") {
   CHECK(session(":reload lib").find("Error") != std::string::npos);
   CHECK(session("lib.f(ones((2,)))") == "float32 (2,)\n[-3, -3]\n");
 }
+
+TEST_CASE("the first free function of a file that had a class alone comes in") {
+  TemporaryFolder folder;
+  const std::string free = "@R.function\ndef g(x: R.Tensor((2,), \"float32\")):\n    return ";
+  const std::string class_alone = file_class_of(file_function("main", "R.exp(x)"));
+  for (const char* name : {"m.relish", "m.py"}) {
+    INFO(name);
+    folder.put(name, class_alone);
+    SessionHarness session;
+    session.inputs().run_file(folder.file(name));
+    CHECK(session(":reload") == "no function changed\n");
+    folder.put(name, class_alone + free + "R.negative(x)\n");
+    CHECK(session(":reload") == "+ g\n");
+    CHECK(session("g(ones((2,)))") == "float32 (2,)\n[-1, -1]\n");
+    CHECK(session(":reload") == "no function changed\n");
+    folder.put(name, class_alone + free + "x\n");
+    CHECK(session(":reload") == "~ g\n");
+    // A module that load gave is one class; of what else the file has by now it is told.
+    SessionHarness loading;
+    folder.put(name, class_alone);
+    loading("M = load('" + folder.file(name) + "')");
+    folder.put(name, class_alone + free + "x\n");
+    const std::string told = loading(":reload");
+    INFO(told);
+    CHECK(told.find(": g stands outside of the class M, which load gave, and not read") != std::string::npos);
+  }
+  // What only Python can read is told of once.
+  const std::string macro = "@T.macro\ndef body(A, i):\n    A[i] = 0\n";
+  folder.put("p.py", macro + class_alone);
+  SessionHarness session;
+  session.inputs().run_file(folder.file("p.py"));
+  CHECK(session(":reload") == "no function changed\n");
+}
+
+TEST_CASE("a session takes a file of several modules as if it were typed") {
+  TemporaryFolder folder;
+  const std::string free = "@R.function\ndef g(x: R.Tensor((2,), \"float32\")):\n    return R.negative(x)\n";
+  for (const char* name : {"m.relish", "m.py"}) {
+    INFO(name);
+    folder.put(name, file_class_of(file_function("main", "R.exp(x)")) + free);
+    SessionHarness session;
+    session(":load " + folder.file(name));
+    CHECK(session("g(M.main(zeros((2,))))") == "float32 (2,)\n[-1, -1]\n");
+    CHECK(session(":undo") == "now at the start\n");
+    CHECK(session("M").find("unknown name 'M'") != std::string::npos);
+  }
+  // What only Python has is no second one.
+  folder.put("p.py",
+             "@dataclass\nclass Config:\n    width = 3\n\n@lru_cache\ndef function(x):\n    return x\n" +
+                 file_class_of(file_function("main", "R.exp(x)")));
+  SessionHarness session;
+  CHECK(session(":load " + folder.file("p.py")).starts_with("p = load("));
+  CHECK(session("p.main(zeros((2,)))") == "float32 (2,)\n[1, 1]\n");
+}
