@@ -193,7 +193,8 @@ class FirstStore {
         return std::nullopt;
       found.push_back(next);
       rest = rest - size * Polynomial::of(loops_[next]->var.id());
-      if (const auto chunks = cut_by_rounds(*loops_[next])) {
+      const auto chunks = cut_by_rounds(*loops_[next]);
+      if (chunks && rest.contains(loops_[chunks->round]->var.id())) {
         cut = true;
         found.push_back(chunks->round);
         rest = rest - size * Polynomial(chunks->part) * Polynomial::of(loops_[chunks->round]->var.id());
@@ -215,7 +216,7 @@ class FirstStore {
   }
 
   // Each index counts loops over the whole dimension, or is the one place of a dimension of one; the other
-  // loops run.
+  // loops run, or only what stands in them, too, reads the buffer, which is hidden.
   bool covers() {
     std::vector<bool> used(loops_.size());
     for (std::size_t d = 0; d < store_->indices.size(); ++d) {
@@ -235,8 +236,11 @@ class FirstStore {
       }
       loops_of_dimension_.back() = *loops;
     }
-    for (std::size_t i = 0; i < loops_.size(); ++i)
-      if (!used[i] && loops_[i]->extent.as_int().value_or(0) <= 0) return false;
+    for (std::size_t i = 0; i < loops_.size(); ++i) {
+      if (used[i] || loops_[i]->extent.as_int().value_or(0) > 0) continue;
+      if (!hidden_) return false;
+      may_not_run_ = std::max(may_not_run_, i + 1);
+    }
     std::vector<Access> loads;
     collect_loads(store_->value, loads);
     return std::none_of(loads.begin(), loads.end(),
@@ -259,6 +263,7 @@ class FirstStore {
       if (touched.has_views) return false;
       for (const Access& access : touched.accesses) {
         if (access.store || !(*access.buffer == buffer_)) continue;
+        if (later.outside < may_not_run_) return false;
         for (std::size_t d = 0; d < loops_of_dimension_.size(); ++d) {
           const auto& loops = loops_of_dimension_[d];
           const bool around =
@@ -277,6 +282,9 @@ class FirstStore {
   const Store* store_ = nullptr;
   std::vector<std::vector<std::size_t>> loops_of_dimension_;
   std::vector<Scalar> ends_;  // by dimension that is written in part
+  // So many loops around the store, to the last one that counts no index and may run not once: what is not
+  // inside of them all may find nothing written.
+  std::size_t may_not_run_ = 0;
   const std::vector<Stmt>* const hidden_;
 };
 

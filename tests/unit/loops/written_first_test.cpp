@@ -55,6 +55,24 @@ TEST_CASE("written first: of a buffer that nobody else sees the elements that ar
   CHECK(reads_written(part, read("i, j in T.grid(4, 5)", "i, j")));
   CHECK(reads_written(part, read("i, j in T.grid(2, 2)", "i + 2, j * 2 + 1")));
   CHECK(reads_written(part, read("i, j in T.grid(4, 5)", "i, j") + read("j in range(5)", "3, 4 - j")));
+  // A loop that may not run once, around what writes: only what stands in it finds all written.
+  const std::string rounds = "            for k in range(n):\n    ";
+  const auto inside = [](std::string lines) {
+    for (std::size_t at = lines.find("\n "); at != std::string::npos; at = lines.find("\n ", at + 1))
+      lines.insert(at + 1, "    ");
+    return lines;
+  };
+  CHECK(reads_written(rounds + inside(part), inside("    " + read("i, j in T.grid(4, 5)", "i, j"))));
+  CHECK_FALSE(reads_written(rounds + inside(part), read("i, j in T.grid(4, 5)", "i, j")));
+  CHECK_FALSE(reads_written(rounds + inside(part), inside("    " + read("i, j in T.grid(4, 6)", "i, j"))));
+  // So many elements of each part of n, wherever the part begins.
+  const std::string parts =
+      "            for k in range((n + 3) // 4):\n"
+      "                for i, j in T.grid(T.min(4, n - k * 4), 6):\n"
+      "                    held[i, j] = T.float32(0)\n";
+  const std::string taken = "                for i, j in T.grid(T.min(4, n - k * 4), 6):\n";
+  CHECK(reads_written(parts, taken + "                    C[0] = held[i, j]\n"));
+  CHECK_FALSE(reads_written(parts, taken + "                    C[0] = held[i + 1, j]\n"));
   // Of a dimension that several loops count one may be of any length.
   const std::string pairs =
       "            for i, j, l in T.grid(4, n, 2):\n                held[i, j * 2 + l] = T.float32(0)\n";
