@@ -53,20 +53,6 @@ double unit_roundoff(DType dtype) {
   }
 }
 
-Value converted(const Value& value, DType dtype) {
-  if (!value.is_tensor()) {
-    if (!value.is_tuple()) return value;
-    std::vector<Value> fields;
-    for (const Value& field : value.fields()) fields.push_back(converted(field, dtype));
-    return Value::tuple(std::move(fields));
-  }
-  const Tensor& tensor = value.tensor();
-  if (!is_float(tensor.dtype()) || tensor.dtype() == dtype) return value;
-  Tensor result = Tensor::empty(dtype, tensor.shape());
-  for (std::int64_t i = 0; i < tensor.size(); ++i) result.set_double(i, tensor.get_double(i));
-  return result;
-}
-
 // Fixed numbers in [-1, 1], none of them near 0.
 Tensor cotangent(DType dtype, const Shape& shape) {
   Tensor result = Tensor::empty(dtype, shape);
@@ -137,8 +123,7 @@ class Check {
     const std::optional<Module> wide = widened(module_, called_);
     if (wide) module_ = *wide;
     dtype_ = wide ? DType::Float64 : own_dtype(arguments);
-    for (Value& argument : arguments)
-      inputs_.push_back(wide ? converted(argument, dtype_) : std::move(argument));
+    for (Value& argument : arguments) inputs_.push_back(wide ? widened(argument) : std::move(argument));
     function_ = relax_function(module_, called_);
     plain_ = std::make_shared<const Module>(module_);
     weigh();

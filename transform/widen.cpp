@@ -209,4 +209,18 @@ std::optional<Module> widened(const Module& module, std::string_view function) {
   }
 }
 
+Value widened(const Value& value) {
+  if (value.is_tuple()) {
+    std::vector<Value> fields;
+    for (const Value& field : value.fields()) fields.push_back(widened(field));
+    return Value::tuple(std::move(fields));
+  }
+  if (!value.is_tensor()) return value;
+  const Tensor& tensor = value.tensor();
+  if (!is_float(tensor.dtype()) || tensor.dtype() == DType::Float64) return value;
+  Tensor result = Tensor::empty(DType::Float64, tensor.shape());
+  for (std::int64_t i = 0; i < tensor.size(); ++i) result.set_double(i, tensor.get_double(i));
+  return result;
+}
+
 }  // namespace relish

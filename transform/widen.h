@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "ir/nodes/module.h"
+#include "runtime/value.h"
 
 namespace relish {
 
@@ -15,5 +16,7 @@ namespace relish {
 // on what cannot be widened: prim_funcs that see bits or call others, native calls, nested functions,
 // written gradients, or a rule that refuses float64.
 std::optional<Module> widened(const Module& module, std::string_view function);
+// The value with its floating tensors in float64, as the widened function takes it.
+Value widened(const Value& value);
 
 }  // namespace relish

@@ -24,7 +24,7 @@ bool is_of_python(std::string_view canonical) {
 }
 
 // A dotted name as it stands in the text.
-struct Use {
+struct PythonUse {
   std::string name;  // up to its first dot
   std::string dotted;
   Span at;  // of the first part
@@ -59,8 +59,9 @@ bool any_name(std::string_view text, Span span, const Visit& visit) {
       const bool prefix = end < text.size() && (text[end] == '"' || text[end] == '\'');  // of a string
       if (is_name_start(c) && before != '.' && at >= span.begin && first_end <= span.end && !argument &&
           !prefix &&
-          visit(Use{std::string(text.substr(at, first_end - at)), std::string(text.substr(at, end - at)),
-                    Span{span.file, static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(first_end)}}))
+          visit(PythonUse{
+              std::string(text.substr(at, first_end - at)), std::string(text.substr(at, end - at)),
+              Span{span.file, static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(first_end)}}))
         return true;
       at = end;
       before = 'a';
@@ -96,7 +97,7 @@ void tell_python_uses(ReadContext& context, const ast::FunctionDefinition& defin
         span.begin < whole.begin || span.end > whole.end)
       continue;
     if (!own) own = own_names(definition);
-    any_name(context.text, span, [&](const Use& use) {
+    any_name(context.text, span, [&](const PythonUse& use) {
       if (own->contains(use.name) || context.constants.contains(use.name)) return false;
       // What is said of something in a module tells what to write in its place.
       const bool of_module =

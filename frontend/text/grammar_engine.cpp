@@ -307,6 +307,13 @@ bool Engine::parse(const Slice& slice, EntryRule rule, Diagnostics& diagnostics,
       diagnostic.note(
           "commands that begin with ':' are of the interactive session, each on a line of its own; in a script they are calls, such as "
           "call(M.f)");
+    // Lines of notebooks.
+    if (fault.begin == slice.begin && line.starts_with('!'))
+      diagnostic.note(
+          "commands of the system are run in a shell; Ctrl-Z leaves a session for it, fg comes back");
+    if (fault.begin == slice.begin && line.starts_with('%'))
+      diagnostic.note(
+          "what IPython has behind '%' are commands of a session here, as :time M.f and :run FILE; :help lists them");
     diagnostic.notes.insert(diagnostic.notes.end(), fault.fixes.begin(), fault.fixes.end());
     return false;
   }

@@ -11,7 +11,7 @@ std::string why_alone(const CallTir& call) {
   if (call.tuple_result) return "it has several results";
   if (!call.inplace_indices.empty()) return "it works in place";
   if (!call.gradient_name.empty()) return "it has a gradient of its own";
-  return "it may fail but by checks, or is no sequence of nests around stores";
+  return "it is more than loop nests around stores, or can fail otherwise than by a check";
 }
 
 std::string why_not_into(const Expr& reader) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "shell/command.h"
+#include "shell/script/builtins.h"
 #include "shell/script/change_values.h"
 #include "shell/script/indexing_tensors.h"
 #include "shell/script/numbers.h"
@@ -139,6 +141,10 @@ void ScriptChanges::unpack(const ast::Expr& target, const std::vector<ast::ExprP
       targets.begin());
   const bool starred = rest < targets.size();
   std::vector<ScriptValue> items;
+  if (value.is_none() || value.as<bool>() || value.as<std::int64_t>() || value.as<double>())
+    fail(ErrorClass::Type, target.span, "script.unpack",
+         fmt::format("found {} for {}; expected a list or tuple of them", describe(value),
+                     counted(targets.size(), "name")));
   for_each_item(value, target.span, [&](const ScriptValue& item) {
     items.push_back(item);
     return starred || items.size() <= targets.size();
@@ -203,7 +209,14 @@ void ScriptChanges::unbind(const ast::Expr& target) {
     *slot = {};
     return;
   }
-  if (!environment_.find(name->id)) unknown_name(name->id, target.span);
+  if (!environment_.find(name->id)) {
+    const bool builtin = find_builtin(name->id) != nullptr;
+    if (builtin || find_command(name->id))
+      fail(ErrorClass::Type, target.span, "name.unknown",
+           fmt::format("nothing is bound to '{}', which is {} of the language", name->id,
+                       builtin ? "a built-in" : "a command"));
+    unknown_name(name->id, target.span);
+  }
   if (free_functions_ && free_functions_->find(name->id)) forget_free_function(name->id, target.span);
   environment_.remove(name->id);
 }

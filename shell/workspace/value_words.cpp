@@ -30,7 +30,7 @@ std::optional<std::string> words_of_items(const ScriptList& list) {
 }
 
 // "main(x, w)": how the function is called.
-std::string call_of(const FunctionReference& reference) {
+std::string signature_words(const FunctionReference& reference) {
   std::vector<std::string> names;
   if (const GlobalFunction* function = reference.module->find(reference.name)) {
     if (const auto* graph = std::get_if<FunctionPtr>(function))
@@ -53,7 +53,7 @@ std::string overview_of(const ScriptValue& held) {
   if (value.tensor()) return describe(value).substr(std::string_view("a tensor ").size());
   if (const auto* module = value.as<ModulePtr>())
     return "module of " + counted((*module)->functions.size(), "function");
-  if (const auto* function = value.as<FunctionReference>()) return call_of(*function);
+  if (const auto* function = value.as<FunctionReference>()) return signature_words(*function);
   if (const ScriptDict* dict = value.dictionary())
     return "dict of " + counted(dict->items.size(), "entry", "entries");
   if (const ScriptList* list = value.sequence()) {

@@ -6,8 +6,10 @@
 #include "shell/commands/subject.h"
 #include "shell/workspace/saved/archive_lines.h"
 #include "shell/workspace/state_words.h"
+#include "support/atomic_file.h"
 #include "support/counted.h"
 #include "support/failure.h"
+#include "support/limits.h"
 #include "support/render.h"
 #include "support/value_text.h"
 
@@ -39,6 +41,8 @@ ScriptValue run(Invocation& invocation) {
          fmt::format("'{0}' holds the statements of a session, and not its states; :load {0} runs them",
                      printable(path)));
   }
+  // A file that is not there is told of before what would be lost for it.
+  if (!std::filesystem::exists(path)) read_file(path, limits().max_source_bytes, "--max-source-size");
   Workspace& workspace = *invocation.workspace;
   const std::size_t own = workspace.log().size() - 1;
   if (own > 0 && !invocation.flag("overwrite")) {

@@ -402,16 +402,24 @@ std::vector<Candidate> CompletionSources::dtypes() const {
 }
 
 std::vector<Candidate> CompletionSources::choices(std::string_view doc) const {
-  std::vector<Candidate> found;
-  // Words with commas and "or" between them and nothing else.
-  std::string list(doc.substr(0, doc.find_first_of(";:(")));
-  if (const std::size_t last = list.find(" or "); last != std::string::npos) list.replace(last, 4, ",");
-  for (const std::string_view part : split_at_commas(list)) {
-    std::string_view word = without_blanks(part);
-    if (!is_plain_name(word)) return {};
-    found.push_back({std::string(word), "choice", ""});
-  }
-  if (found.size() < 2) found.clear();
+  // Words, or numbers of versions, with commas and "or" between them and nothing else.
+  const auto listed = [](std::string_view text) {
+    std::vector<Candidate> found;
+    std::string list(text.substr(0, text.find_first_of(";:(")));
+    if (const std::size_t last = list.find(" or "); last != std::string::npos) list.replace(last, 4, ",");
+    for (const std::string_view part : split_at_commas(list)) {
+      std::string_view word = without_blanks(part);
+      if (!is_plain_name(word) && (word.empty() || word.find_first_not_of("0123456789.") != word.npos))
+        return std::vector<Candidate>();
+      found.push_back({std::string(word), "choice", ""});
+    }
+    if (found.size() < 2) found.clear();
+    return found;
+  };
+  std::vector<Candidate> found = listed(doc);
+  // Or with what they are before them: the last pass that is done: fuse or schedule.
+  const std::size_t colon = doc.find(": ");
+  if (found.empty() && colon != doc.npos) found = listed(doc.substr(colon + 2));
   return found;
 }
 

@@ -29,6 +29,23 @@ std::size_t place_in_line(std::string_view text, std::size_t begin, std::size_t 
   return at;
 }
 
+// What stands in front of a '#' that is in no string.
+std::string_view without_comment(std::string_view line) {
+  char quote = 0;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    const char c = line[at];
+    if (quote != 0) {
+      if (c == '\\') ++at;
+      if (c == quote) quote = 0;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '#') {
+      return line.substr(0, at);
+    }
+  }
+  return line;
+}
+
 }  // namespace
 
 std::size_t characters_in(std::string_view text) {
@@ -76,7 +93,7 @@ std::string indentation_behind(std::string_view text, std::size_t at) {
   const std::size_t begin = line_begin(text, at);
   const std::string_view line = text.substr(begin, at - begin);
   const std::size_t blanks = std::min(line.find_first_not_of(' '), line.size());
-  const std::string_view words = line.substr(blanks);
+  const std::string_view words = without_comment(line.substr(blanks));
   std::size_t count = blanks;
   if (words.substr(0, words.find_last_not_of(' ') + 1).ends_with(':')) count += step;
   for (const std::string_view end : {"return", "break", "continue", "pass"}) {

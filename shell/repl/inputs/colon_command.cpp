@@ -201,6 +201,8 @@ std::string nearest_command(const std::string& name, const std::vector<std::stri
 const Command& session_command(std::string_view name) {
   const Command* command = find_command(name);
   if (command && is_session_command(*command)) return *command;
+  if (name.empty())
+    fail(ErrorClass::Usage, {}, "command.unknown", "found ':' without a command behind it; :help lists them");
   std::vector<std::string> names = {"quit", "save", "help"};
   for (const Command* candidate : all_commands()) {
     if (is_session_command(*candidate)) names.push_back(shell_name(candidate->name));

@@ -77,17 +77,19 @@ bool is_literal_text(std::string_view text) {
   }
 }
 
-// Whether the text declares more than one module: classes, or a class and free functions. No value is all of
-// it.
-bool has_several_modules(const std::string& text) {
+// What a text declares that has more than one module: classes, or a class and free functions. No value is all
+// of it. Nothing for other texts.
+std::vector<std::string> several_modules(const std::string& text) {
+  std::vector<std::string> names;
   std::size_t classes = 0;
-  bool free_functions = false;
   for (const TextUnit& unit : text_units(text)) {
     if (!unit.owner.empty() || !is_declaration(text, unit)) continue;
     classes += unit.kind == TextUnit::Kind::Class;
-    free_functions |= unit.kind == TextUnit::Kind::Function;
+    names.emplace_back(unit.name);
   }
-  return classes + free_functions > 1;
+  const bool free_functions = names.size() > classes;
+  if (classes + free_functions < 2) names.clear();
+  return names;
 }
 
 // Whether statements stand in the text that are more than declarations, constants and loads.
@@ -328,7 +330,9 @@ std::optional<bool> SessionInputs::run_loaded(const std::string& words) {
       python ? text_of_program(path) : read_file(path, limits().max_source_bytes, "--max-source-size");
   const bool statements_of_script =
       text.starts_with(session_heading) || (!python && has_statements(path, text));
-  if (!statements_of_script && !has_several_modules(text)) return std::nullopt;
+  const std::vector<std::string> declared =
+      statements_of_script ? std::vector<std::string>() : several_modules(text);
+  if (!statements_of_script && declared.empty()) return std::nullopt;
   refuse_cycle(path, loading_, "load.cycle", "load", {});
   struct Loading {
     std::vector<std::string>& files;
@@ -340,6 +344,7 @@ std::optional<bool> SessionInputs::run_loaded(const std::string& words) {
     const bool goes_on = run_parts(path, statements);
     // The state is called by the command, not by the first of its many statements.
     workspace_.rebind_modules({}, ":load " + path);
+    if (!declared.empty()) session_.print(fmt::format("     + {}", fmt::join(declared, ", ")));
     return goes_on;
   });
 }

@@ -121,7 +121,9 @@ std::string keep_left_session(Workspace& workspace) {
     const bool whole = bytes_of_states(workspace.log()) <= most_left_bytes;
     const std::string path = left_session_path(whole ? archive_ending : ".relish");
     const auto statements = workspace.statements().plain();
-    if (path.empty() || (!whole && !statements)) return told;
+    if (path.empty()) return told;
+    // A statement that was stopped left values that no statements come to.
+    if (!whole && !statements) return told + "; values of more than 64 MiB are kept by :save FILE.rxs alone";
     std::filesystem::create_directories(std::filesystem::path(path).parent_path());
     const ::mode_t others = ::umask(077);
     try {

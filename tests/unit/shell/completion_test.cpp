@@ -50,6 +50,13 @@ TEST_CASE("editor: completion of what a call takes") {
   CHECK_FALSE(offers("M.main(x, ", "x="));
   CHECK_FALSE(offers("setup_trainer(M.main, optimizer=\"adam(lr=0.1, ", "zz"));
   CHECK_FALSE(offers("call(M.main, arg={\"", "x="));
+  // The words that an option takes stand in its description.
+  CHECK(offers(":lower M --to ", "fuse"));
+  CHECK(offers(":lower M --to ", "plan"));
+  CHECK_FALSE(offers(":lower M --to ", "M"));
+  CHECK(offers("lower(M, to=\"", "schedule"));
+  CHECK(offers(":decompose M.main --mode ", "training"));
+  CHECK(offers("fmt(M, dialect=\"", "2023"));
   CHECK_FALSE(offers(":branch ", "x"));
   CHECK_FALSE(offers(":snapshot ", "M"));
   CHECK_FALSE(offers("x ", "x"));

@@ -77,6 +77,9 @@ TEST_CASE("editor: lines and words of a text") {
 
 TEST_CASE("editor: the blanks that a new line begins with") {
   const auto behind = [](std::string_view text) { return indentation_behind(text, text.size()).size(); };
+  CHECK(behind("if x:  # why: so") == 4);
+  CHECK(behind("x = \"#\"  # no header:") == 0);
+  CHECK(behind("    return  # done") == 0);
   CHECK(behind("x = 1") == 0);
   CHECK(behind("for i in x:") == 4);
   CHECK(behind("class M:\n    def f():  ") == 8);

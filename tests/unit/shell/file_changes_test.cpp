@@ -445,7 +445,7 @@ TEST_CASE("a session takes a file of several modules as if it were typed") {
     INFO(name);
     folder.put(name, file_class_of(file_function("main", "R.exp(x)")) + free);
     SessionHarness session;
-    session(":load " + folder.file(name));
+    CHECK(session(":load " + folder.file(name)) == "     + M, g\n");
     CHECK(session("g(M.main(zeros((2,))))") == "float32 (2,)\n[-1, -1]\n");
     CHECK(session(":undo") == "now at the start\n");
     CHECK(session("M").find("unknown name 'M'") != std::string::npos);

@@ -258,4 +258,9 @@ TEST_CASE("what a session has in no file is there for the next one") {
   const std::string told = keep_left_session(large.workspace());
   CHECK(told.find("left.relish runs their statements again") != std::string::npos);
   CHECK(testing::bytes_of(folder.file("relish/left.relish")).ends_with("t = zeros((20000000,))\n"));
+  // Of a loop that failed in the middle no statements alone come to what it left.
+  SessionHarness stopped;
+  stopped("for i in range(2):\n    t = zeros((20000000,))\n    u = 1 // (1 - i)\n");
+  CHECK(keep_left_session(stopped.workspace())
+            .ends_with("values of more than 64 MiB are kept by :save FILE.rxs alone"));
 }
