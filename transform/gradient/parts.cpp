@@ -7,6 +7,7 @@
 #include "ir/rewriting/rewrite.h"
 #include "loops/accesses.h"
 #include "loops/digits.h"
+#include "loops/faults.h"
 #include "loops/range_prover.h"
 
 namespace relish {
@@ -96,6 +97,19 @@ bool worth_gathering(const Buffer& buffer, const Assignment& reader, const Inver
   return *rounds <= 16 * (*elements + *iterations);
 }
 
+// Whether a bound of a free axis may fail for elements that no iteration reads: the loops of a gathered part
+// run over all of them, and what tells them apart stands inside.
+bool has_unsafe_bounds(const Targets& targets, const Inversion& inversion) {
+  if (inversion.conditions.empty()) return false;
+  RangeProver prover;
+  for (const DomainAxis& axis : targets.axes) prover.enter_loop(axis.var, axis.begin, axis.extent);
+  for (const DomainAxis& axis : inversion.free) {
+    if (may_fault(axis.begin, prover) || may_fault(axis.extent, prover)) return true;
+    prover.enter_loop(axis.var, axis.begin, axis.extent);
+  }
+  return false;
+}
+
 }  // namespace
 
 Targets targets_over(const Buffer& buffer) {
@@ -115,7 +129,7 @@ Part part_of(const Assignment& reader, const LoadPartial& partial, const Targets
   for (const Guard& guard : reader.guards) conditions.push_back(guard.condition);
   conditions.insert(conditions.end(), partial.conditions.begin(), partial.conditions.end());
   const auto inversion = invert(read->indices, targets.vars, buffer.shape(), reader.loops);
-  if (!inversion || !worth_gathering(buffer, reader, *inversion))
+  if (!inversion || !worth_gathering(buffer, reader, *inversion) || has_unsafe_bounds(targets, *inversion))
     return {{}, partial.value, &reader, read->indices, std::move(conditions)};
   // The element that was read has the targets as its indices.
   const auto known = [&](const Scalar& each) -> std::optional<Scalar> {
