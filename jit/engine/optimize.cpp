@@ -17,11 +17,13 @@
 #include <llvm/Analysis/PostDominators.h>
 #include <llvm/Analysis/ProfileSummaryInfo.h>
 #include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/Analysis/ScopedNoAliasAA.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/Analysis/TypeBasedAliasAnalysis.h>
 #include <llvm/IR/Dominators.h>
+#include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/PassManager.h>
 #include <llvm/Target/TargetMachine.h>
@@ -35,6 +37,7 @@
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimpleLoopUnswitch.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
+#include <llvm/Transforms/Utils/LoopUtils.h>
 #include <llvm/Transforms/Vectorize/LoopVectorize.h>
 
 namespace relish::jit {
@@ -95,6 +98,42 @@ class Analyses {
   llvm::ModuleAnalysisManager modules_;
 };
 
+// The vectorizer takes an index that wraps around, as 5 * i % 128 or a sum of bytes, for one that moves on,
+// and then reads beyond it and what an iteration before has stored. It meets them in loops of which nothing
+// was known when they were emitted: where names or locals stand for the index, behind a jump, or around a
+// loop of one iteration that is none any more. Such loops stay scalar.
+class KeepWrappingLoops : public llvm::PassInfoMixin<KeepWrappingLoops> {
+ public:
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+    auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
+    if (loops.empty()) return llvm::PreservedAnalyses::all();
+    auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
+    for (llvm::Loop* loop : loops.getLoopsInPreorder())
+      if (loop->isInnermost() && wraps(*loop, evolution))
+        llvm::addStringMetadataToLoop(loop, "llvm.loop.vectorize.enable", 0);
+    return llvm::PreservedAnalyses::all();
+  }
+
+ private:
+  // Whether an address in the loop is computed from a counter of fewer bits.
+  static bool wraps(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
+    const auto counts = [&](const llvm::SCEV* each) {
+      const auto* counter = llvm::dyn_cast<llvm::SCEVAddRecExpr>(each);
+      return counter && counter->getLoop() == &loop;
+    };
+    const auto widens_counter = [&](const llvm::SCEV* each) {
+      const auto* cast = llvm::dyn_cast<llvm::SCEVIntegralCastExpr>(each);
+      return cast && llvm::SCEVExprContains(cast->getOperand(), counts);
+    };
+    for (llvm::BasicBlock* block : loop.blocks())
+      for (llvm::Instruction& each : *block)
+        if (llvm::Value* address = llvm::getLoadStorePointerOperand(&each);
+            address && llvm::SCEVExprContains(evolution.getSCEV(address), widens_counter))
+          return true;
+    return false;
+  }
+};
+
 llvm::FunctionPassManager passes_of_functions() {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
@@ -111,6 +150,7 @@ llvm::FunctionPassManager passes_of_functions() {
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::IndVarSimplifyPass()));
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(llvm::DSEPass());
+  passes.addPass(KeepWrappingLoops());
   passes.addPass(llvm::LoopVectorizePass());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());

@@ -10,6 +10,8 @@
 #include "ir/rewriting/rewrite.h"
 #include "loops/accesses.h"
 #include "loops/extremes.h"
+#include "loops/faults.h"
+#include "loops/range_prover.h"
 
 namespace relish {
 namespace {
@@ -149,6 +151,19 @@ class AssignmentReader {
     return made;
   }
 
+  // A bound of a loop. Conditions go into the loops that they stand around, where the bound would be asked
+  // for all the same: what may fail is asked for only where the text does, and else is `otherwise`.
+  Scalar bound_of_loop(const Scalar& scalar, std::int64_t otherwise, Span span) {
+    const Scalar made = bound(scalar, span);
+    if (guards_.empty()) return made;
+    RangeProver prover;
+    for (const DomainAxis& axis : loops_) prover.enter_loop(axis.var, axis.begin, axis.extent);
+    if (!may_fault(made, prover)) return made;
+    Scalar all = guards_.front().condition;
+    for (std::size_t i = 1; i < guards_.size(); ++i) all = logical(LogicalOp::And, all, guards_[i].condition);
+    return if_then_else(all, made, int_literal(made.dtype(), otherwise));
+  }
+
   struct Expanded {
     Buffer buffer;
     std::vector<Scalar> prefix;
@@ -223,10 +238,11 @@ class AssignmentReader {
   }
 
   void loop(const For& node, Span span) {
-    const Scalar begin = bound(node.begin, span), extent = bound(node.extent, span);
+    const Scalar begin = bound_of_loop(node.begin, 0, span);
+    const Scalar extent = bound_of_loop(node.extent, 0, span);
     DomainAxis axis{node.var, begin, extent};
     if (node.step.defined()) {
-      const Scalar step = bound(node.step, span);
+      const Scalar step = bound_of_loop(node.step, 1, span);
       const ScalarVar round(node.var.name(), node.var.dtype(), node.var.span());
       axis = {round, int_literal(node.var.dtype(), 0),
               canonical(floor_div(extent + step - int_literal(step.dtype(), 1), step))};

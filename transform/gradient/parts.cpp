@@ -7,6 +7,7 @@
 #include "ir/rewriting/rewrite.h"
 #include "loops/accesses.h"
 #include "loops/digits.h"
+#include "loops/faults.h"
 #include "loops/range_prover.h"
 
 namespace relish {
@@ -78,22 +79,36 @@ Part gathered(const Targets& targets, const Inversion& inversion, const std::vec
 }
 
 // Gathering runs over all elements times the free axes, at once and past those that are none, as between
-// the steps of a stride; scattering over the iterations, one by one.
+// the steps of a stride; scattering over the iterations, one by one. Sizes that only the run knows count as
+// one number, which tells the two apart where they differ by what is known.
 bool worth_gathering(const Buffer& buffer, const Assignment& reader, const Inversion& inversion) {
-  const auto size = [](double start, const auto& extents, const auto& extent_of) {
-    std::optional<double> all = start;
-    for (const auto& each : extents) {
-      const auto extent = extent_of(each).as_int();
-      all = all && extent ? std::optional(*all * static_cast<double>(*extent)) : std::nullopt;
-    }
-    return all;
+  constexpr double unknown_size = 64, most_rounds_of_one = 16;
+  bool known = true;
+  const auto size = [&](const Scalar& extent) {
+    const auto number = canonical(extent).as_int();
+    known = known && number;
+    return number ? static_cast<double>(*number) : unknown_size;
   };
-  const auto of_axis = [](const DomainAxis& axis) { return axis.extent; };
-  const auto elements = size(1, buffer.shape(), [](const Scalar& dim) { return dim; });
-  const auto rounds = elements ? size(*elements, inversion.free, of_axis) : std::nullopt;
-  const auto iterations = size(1, reader.loops, of_axis);
-  if (!elements || !rounds || !iterations) return !inversion.sparse || inversion.free.empty();
-  return *rounds <= 16 * (*elements + *iterations);
+  double elements = 1, iterations = 1;
+  for (const Scalar& dim : buffer.shape()) elements *= size(dim);
+  double rounds = elements;
+  for (const DomainAxis& axis : inversion.free) rounds *= size(axis.extent);
+  for (const DomainAxis& axis : reader.loops) iterations *= size(axis.extent);
+  if (rounds > most_rounds_of_one * (elements + iterations)) return false;
+  return known || !inversion.sparse || inversion.free.empty();
+}
+
+// Whether a bound of a free axis may fail for elements that no iteration reads: the loops of a gathered part
+// run over all of them, and what tells them apart stands inside.
+bool has_unsafe_bounds(const Targets& targets, const Inversion& inversion) {
+  if (inversion.conditions.empty()) return false;
+  RangeProver prover;
+  for (const DomainAxis& axis : targets.axes) prover.enter_loop(axis.var, axis.begin, axis.extent);
+  for (const DomainAxis& axis : inversion.free) {
+    if (may_fault(axis.begin, prover) || may_fault(axis.extent, prover)) return true;
+    prover.enter_loop(axis.var, axis.begin, axis.extent);
+  }
+  return false;
 }
 
 }  // namespace
@@ -115,7 +130,7 @@ Part part_of(const Assignment& reader, const LoadPartial& partial, const Targets
   for (const Guard& guard : reader.guards) conditions.push_back(guard.condition);
   conditions.insert(conditions.end(), partial.conditions.begin(), partial.conditions.end());
   const auto inversion = invert(read->indices, targets.vars, buffer.shape(), reader.loops);
-  if (!inversion || !worth_gathering(buffer, reader, *inversion))
+  if (!inversion || !worth_gathering(buffer, reader, *inversion) || has_unsafe_bounds(targets, *inversion))
     return {{}, partial.value, &reader, read->indices, std::move(conditions)};
   // The element that was read has the targets as its indices.
   const auto known = [&](const Scalar& each) -> std::optional<Scalar> {

@@ -243,6 +243,12 @@ class PrimAdjointMaker {
     need_loads(nest.value);
     for (const Scalar& index : nest.indices) need_loads(index);
     for (const Scalar& condition : nest.conditions) need_loads(condition);
+    for (const std::vector<DomainAxis>* axes : {&nest.spatial, &nest.reduce}) {
+      for (const DomainAxis& axis : *axes) {
+        need_loads(axis.begin);
+        need_loads(axis.extent);
+      }
+    }
     body_.push_back(nest_of(nest));
   }
 

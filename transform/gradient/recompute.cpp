@@ -55,6 +55,10 @@ std::vector<Access> loads_of(const Assignment& each) {
   collect_loads(each.value, loads);
   for (const Scalar& index : each.indices) collect_loads(index, loads);
   for (const Guard& guard : each.guards) collect_loads(guard.condition, loads);
+  for (const DomainAxis& axis : each.loops) {
+    collect_loads(axis.begin, loads);
+    collect_loads(axis.extent, loads);
+  }
   return loads;
 }
 
