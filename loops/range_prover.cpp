@@ -221,25 +221,8 @@ bool RangeProver::nonnegative(const Polynomial& p) {
   const auto shown = [&](const Polynomial& each) {
     return nonnegative(each, 0) || (has_choices_ && nonnegative(each, 1));
   };
-  if (shown(p) ||
-      std::any_of(facts_.begin(), facts_.end(), [&](const Polynomial& fact) { return shown(p - fact); }))
-    return true;
-  if (!has_choices_) return false;
-  // So many of a minimum are not negative where as many of each of its two sides are not, and the other way
-  // round of a maximum. The sides are terms that were known before it, so that this ends.
-  for (std::size_t i = opaques_.size(); i-- > 0;) {
-    const Opaque& term = opaques_[i];
-    const bool least = !term.at_most.empty();
-    if ((!least && term.at_least.empty()) || !p.contains(opaque_base + i)) continue;
-    const auto split = p.split(opaque_base + i);
-    const auto many = split ? split->quotient.constant() : std::nullopt;
-    if (!many || (*many > 0) != least) return false;
-    const std::vector<Polynomial> sides = least ? term.at_most : term.at_least;
-    return std::all_of(sides.begin(), sides.end(), [&](const Polynomial& side) {
-      return nonnegative(Polynomial(*many) * side + split->rest);
-    });
-  }
-  return false;
+  return shown(p) ||
+         std::any_of(facts_.begin(), facts_.end(), [&](const Polynomial& fact) { return shown(p - fact); });
 }
 
 std::size_t RangeProver::assume(const Scalar& condition) {

@@ -18,6 +18,7 @@
 #include "schedule/nests/movement.h"
 #include "schedule/nests/packed_terms.h"
 #include "schedule/nests/parted_updates.h"
+#include "schedule/nests/repeats.h"
 #include "schedule/nests/tables.h"
 #include "schedule/remainders/remainders.h"
 #include "schedule/remainders/spread_sums.h"
@@ -44,6 +45,7 @@ class Scheduler {
       if (const auto carried = with_carried_element(stmt, prover_)) return *carried;
       if (const auto parts = part_updates(stmt, prover_)) return statement(*parts);
       if (const auto chosen = choose_in_lanes(stmt, prover_, target_)) return inside(*chosen);
+      if (const auto rows = part_repeats(stmt, prover_)) return statement(*rows);
       if (const auto parts = split_by_remainders(stmt, prover_)) return statement(*parts);
       if (const auto contracted = contract(stmt, prover_, target_, {true, false, {}, true})) {
         const Stmt blocks = inside(contracted->blocks);

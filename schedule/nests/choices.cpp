@@ -204,6 +204,14 @@ bool order_is_known(const Chosen& chosen) {
          chosen.first_place.defined() && chosen.first_place.as_int().value_or(1) <= 0;
 }
 
+// A number of a term as an int64, of which no part may wrap: that of a loop counts within its dtype.
+Scalar widened(const Scalar& index) {
+  const auto* node = index.as<Binary>();
+  if (!node || (node->op != BinaryOp::Add && node->op != BinaryOp::Mul && node->op != BinaryOp::FloorDiv))
+    return index.as_int() ? int_literal(DType::Int64, *index.as_int()) : cast(DType::Int64, index);
+  return binary(node->op, widened(node->a), widened(node->b), index.span());
+}
+
 class ChoiceWriter {
  public:
   ChoiceWriter(const Chosen& chosen, std::int64_t lanes)
@@ -247,6 +255,11 @@ class ChoiceWriter {
   };
 
   Scalar number(std::int64_t value) const { return int_literal(index_, value); }
+  Scalar counted(const Scalar& index) const {
+    const auto* wide = index.as<Cast>();
+    if (index.dtype() != DType::Int64 || !wide || !wide->a.as_var()) return substitute(index, values_);
+    return widened(substitute(wide->a, values_));
+  }
   void stands_for(const Axis& axis, const Scalar& value) {
     values_.insert_or_assign(axis.var.id(), cast(axis.var.dtype(), value));
     values_.insert_or_assign(axis.loop->var.id(), value);
@@ -308,7 +321,7 @@ class ChoiceWriter {
     const Scalar best = named("best", load(held.best, {lane}), lines),
                  place = named("place", load(held.place, {lane}), lines),
                  value = named("value", substitute(of.value, values_), lines),
-                 index = named("index", substitute(of.index, values_), lines);
+                 index = named("index", counted(of.index), lines);
     const auto here = [&](const Scalar& written) {
       const Scalar with_elements = rewrite(written, [&](const Scalar& part) -> std::optional<Scalar> {
         if (structurally_equal(part, of.best)) return best;

@@ -40,8 +40,7 @@ constexpr FaultyText relax_faults[] = {
     {"return R.matmul(x)", "3:10 TypeError matmul: argument 'x2' is missing\n"},
     {"return R.add(x, x, x)", "3:22 TypeError add: 3 arguments are given; it takes at most 2\n"},
     {"return R.sum(x, foo=3)", "3:19 TypeError sum: unknown argument 'foo'; expected x, axis, keepdims\n"},
-    {"return x.shape",
-     "3:10 TypeError found 'x.shape' in an R.function; expected x.shape[i] or R.shape_of(x)\n"},
+    {"return x.strides", "3:10 TypeError found 'x.strides' in an R.function; expected x.strides[i]\n"},
     {"return (x, x)[3]", "3:10 TypeError index 3 is out of range for a tuple of 2\n"},
     {"return x if x else x",
      "3:15 TypeError found 'if' on R.Tensor((4,), dtype=\"float32\"); expected bool scalars or 0-d bool "

@@ -106,26 +106,6 @@ TEST_CASE("range prover: bounds that are maxima and minima") {
   CHECK_FALSE(index_of("T.max(0, i + 1)"));
   CHECK_FALSE(index_of("T.max(i - 9, -1)"));
   CHECK_FALSE(index_of("7 - T.max(0, i + 1)"));
-  CHECK(index_of("7 - T.max(0, i - 1)"));
-  CHECK_FALSE(index_of("5 - T.max(0, i - 1)"));
-}
-
-TEST_CASE("range prover: a minimum is no less than the lesser of its sides") {
-  // Tiles of 8 of at most 20 elements of n: whether they hold all of these.
-  const auto held = [](const char* tiles) {
-    const PrimFuncPtr function = prim_func(std::string("        for i in range(T.min(20, n)):\n"
-                                                       "            C[i] = T.float32(0)\n"
-                                                       "            C[") +
-                                           tiles + " * 8] = T.float32(0)\n");
-    RangeProver prover = inside_loops(*function);
-    const std::vector<const Store*> stores = all_of<Store>(*function);
-    return prover.in_range(stores.at(0)->indices[0], stores.at(1)->indices[0]);
-  };
-  CHECK(held("T.min(3, (T.min(20, n) + 7) // 8)"));
-  CHECK(held("T.min((T.min(20, n) + 7) // 8, 3)"));
-  CHECK_FALSE(held("T.min(2, (T.min(20, n) + 7) // 8)"));
-  CHECK_FALSE(held("T.min(3, (T.min(20, n) + 6) // 8)"));
-  CHECK_FALSE(held("T.min(3, (T.min(19, n) + 7) // 8)"));
 }
 
 TEST_CASE("range prover: strides") {

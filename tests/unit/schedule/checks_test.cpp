@@ -163,7 +163,8 @@ TEST_CASE("checks: a check is not moved behind what may fail, too") {
   SECTION("an access that may be out of range") {
     const std::string take = "        b = R.take(x, t, axis=0)\n";
     const ModulePtr module = module_of_checks(five + take + ends);
-    CHECK(fused_calls(module) == 3);
+    // Behind its check a row number is one of the tensor's: the access itself cannot fail.
+    CHECK(fused_calls(module) == 2);
     CHECK(tells(module, {eight(9), bad}, "five"));
     CHECK(tells(module, {eight(1), bad}, "index 8 at [0] of indices"));
     const ModulePtr before = module_of_checks(take + five + ends);
