@@ -16,7 +16,8 @@ constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN(),
 
 // The place of the largest element of each row, or column; `tie` tells which of equal ones.
 ModulePtr search(const std::string& dtype, const std::string& tie, bool columns = false) {
-  const std::string least = dtype.starts_with("float") ? fmt::format("T.{}(\"-inf\")", dtype) : fmt::format("T.{}(-99)", dtype);
+  const std::string least =
+      dtype.starts_with("float") ? fmt::format("T.{}(\"-inf\")", dtype) : fmt::format("T.{}(-99)", dtype);
   const std::string at = columns ? "A[vk, vi]" : "A[vi, vk]";
   const std::string keeps = tie == "first"  ? fmt::format("V[vi] >= {}", at)
                             : tie == "last" ? fmt::format("V[vi] > {}", at)

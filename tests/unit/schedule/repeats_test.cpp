@@ -32,13 +32,13 @@ TEST_CASE("repeats: rows of known and of open length") {
     CHECK(parts(module));
     check_schedules(module, {small_numbers(*dtype_from_name(dtype), {4, 9}, 7)}, "");
   }
-  const ModulePtr open = read_module(
-      "test.relish",
-      "@I.ir_module\nclass M:\n    @T.prim_func\n    def f(a: T.handle, c: T.handle):\n"
-      "        n = T.int64()\n        m = T.int64()\n        A = T.match_buffer(a, (n, m))\n"
-      "        C = T.match_buffer(c, (n * 2, m * 3))\n        for i, j in T.grid(n * 2, m * 3):\n"
-      "            with T.sblock(\"C\"):\n                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-      "                C[vi, vj] = A[vi % n, vj % m]\n");
+  const ModulePtr open =
+      read_module("test.relish",
+                  "@I.ir_module\nclass M:\n    @T.prim_func\n    def f(a: T.handle, c: T.handle):\n"
+                  "        n = T.int64()\n        m = T.int64()\n        A = T.match_buffer(a, (n, m))\n"
+                  "        C = T.match_buffer(c, (n * 2, m * 3))\n        for i, j in T.grid(n * 2, m * 3):\n"
+                  "            with T.sblock(\"C\"):\n                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+                  "                C[vi, vj] = A[vi % n, vj % m]\n");
   CHECK(parts(open));
   std::vector<std::vector<Value>> sets;
   for (const auto& [n, m] : {std::pair{0, 4}, {3, 0}, {1, 1}, {2, 9}, {3, 17}})
