@@ -49,7 +49,13 @@ std::optional<Expr> GraphValues::inspected_value(const ast::Expr& expr, const as
     if (tensor.type().is_error()) throw ReadContext::Silent{};
     return make_op_call(*find_op(inspection.op), {tensor}, {}, expr.span);
   }
-  if (attribute.name == "shape") return shape_value(*object, expr.span);
+  if (attribute.name == "shape") {  // what the type tells; else what the run does
+    const Expr tensor = leaf(*object);
+    if (tensor.type().is_error()) throw ReadContext::Silent{};
+    const TensorType* type = tensor.type().tensor();
+    if (type && type->shape) return shape_literal(*type->shape, expr.span);
+    return make_op_call(*find_op("shape_of"), {tensor}, {}, expr.span);
+  }
   if (attribute.name == "strides") {
     type_error(expr.span, "attribute.value",
                fmt::format("found {} in an R.function; expected x.strides[i]", ast::describe(expr)));
@@ -57,17 +63,8 @@ std::optional<Expr> GraphValues::inspected_value(const ast::Expr& expr, const as
   return std::nullopt;
 }
 
-// What the type tells; else what the run does.
-Expr GraphValues::shape_value(const ast::Expr& object, Span span) {
-  const Expr tensor = leaf(object);
-  if (tensor.type().is_error()) throw ReadContext::Silent{};
-  const TensorType* type = tensor.type().tensor();
-  if (type && type->shape) return shape_literal(*type->shape, span);
-  return make_op_call(*find_op("shape_of"), {tensor}, {}, span);
-}
-
-std::optional<Expr> GraphValues::dims_of_shape(const ShapeType& shape, const ast::Subscript& subscript,
-                                               Span span) {
+std::optional<Expr> GraphLiterals::dims_of_shape(const ShapeType& shape, const ast::Subscript& subscript,
+                                                 Span span) {
   if (!shape.dims || subscript.items.size() != 1 || subscript.comma) return std::nullopt;
   const auto whole = [&](const ast::ExprPtr& written, std::int64_t otherwise) -> std::optional<std::int64_t> {
     if (!written || written->as<ast::NoneValue>()) return otherwise;

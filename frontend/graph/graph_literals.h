@@ -7,7 +7,7 @@
 
 namespace relish {
 
-// Members are in graph_constants.cpp.
+// Members are in graph_constants.cpp; of arithmetic in graph_operators.cpp, of shapes in graph_inspection.cpp.
 class GraphLiterals : public GraphHoles {
  protected:
   using GraphHoles::GraphHoles;
@@ -26,6 +26,10 @@ class GraphLiterals : public GraphHoles {
   const ast::Expr* integer_at(std::int64_t value, Span at) {
     return &made_.emplace_back(ast::Expr{at, ast::IntValue{value}});
   }
+  // What arithmetic of numbers and such names gives.
+  std::optional<Expr> folded_number(const ast::Expr& expr);
+  // shape[0], shape[:-1] of a shape with known dimensions; nothing for another subscript.
+  std::optional<Expr> dims_of_shape(const ShapeType& shape, const ast::Subscript& subscript, Span span);
   // Either as a tensor of the dtype of what stands beside it: TypeError for what is no value of that.
   Expr literal_beside(const ast::Expr& literal, DType dtype);
   // Either as an argument of a function, rounded as tensor(value, dtype) does.

@@ -70,6 +70,37 @@ std::string_view called_instead(ast::Operator op, bool bools) {
   }
 }
 
+// x.shape[:-1] + (2, 2): of two shapes, or of one and a tuple of its elements, one shape.
+template <class KnownScalar>
+std::optional<Expr> joined_shapes(const Expr& left, const Expr& right, Span span,
+                                  const KnownScalar& known_scalar) {
+  if (!left.type().as<ShapeType>() && !right.type().as<ShapeType>()) return std::nullopt;
+  std::vector<Scalar> dims;
+  for (const Expr* each : {&left, &right}) {
+    if (const ShapeType* shape = each->type().as<ShapeType>()) {
+      if (!shape->dims) return std::nullopt;
+      dims.insert(dims.end(), shape->dims->begin(), shape->dims->end());
+      continue;
+    }
+    const auto* fields = each->as<TupleExpr>();
+    if (!fields) return std::nullopt;
+    for (const Expr& field : fields->fields) {
+      const auto dim = known_scalar(field);
+      if (!dim) return std::nullopt;
+      dims.push_back(*dim);
+    }
+  }
+  return shape_literal(std::move(dims), span);
+}
+
+// No scalar of a function has such a value; tensors have.
+void refuse_power(const Scalar& scalar, Span at) {
+  if (!scalar.as<IntrinsicCall>()) return;
+  type_error(at, "scalar.form",
+             "found '**' of scalars, which functions do not compute; write R.power(x, y) of tensors, where a size "
+             "is R.full((), T.float32(n), \"float32\")");
+}
+
 }  // namespace
 
 // A number waits for the operand that gives its dtype; a list of numbers is a tuple where no tensor stands
@@ -105,7 +136,7 @@ void GraphValues::take_numbers(Operand& operand, const Operand& other) {
 
 // Arithmetic of numbers has Python's value, `1 / 3` as well as `1 / k` behind `k = 3`: scalars would
 // truncate.
-std::optional<Expr> GraphValues::folded_number(const ast::Expr& expr) {
+std::optional<Expr> GraphLiterals::folded_number(const ast::Expr& expr) {
   const ast::Expr* number = named_number(expr);
   const auto value = literal_arithmetic(number ? *number : expr);
   if (!value) return std::nullopt;
@@ -141,27 +172,6 @@ Expr GraphValues::concatenation(const Expr& left, const Expr& right, Span span) 
   return tuple(std::move(fields), span);
 }
 
-// x.shape[:-1] + (2, 2): of two shapes, or of one and a tuple of its elements, one shape.
-std::optional<Expr> GraphValues::joined_shapes(const Expr& left, const Expr& right, Span span) {
-  if (!left.type().as<ShapeType>() && !right.type().as<ShapeType>()) return std::nullopt;
-  std::vector<Scalar> dims;
-  for (const Expr* each : {&left, &right}) {
-    if (const ShapeType* shape = each->type().as<ShapeType>()) {
-      if (!shape->dims) return std::nullopt;
-      dims.insert(dims.end(), shape->dims->begin(), shape->dims->end());
-      continue;
-    }
-    const auto* fields = each->as<TupleExpr>();
-    if (!fields) return std::nullopt;
-    for (const Expr& field : fields->fields) {
-      const auto dim = known_scalar(field);
-      if (!dim) return std::nullopt;
-      dims.push_back(*dim);
-    }
-  }
-  return shape_literal(std::move(dims), span);
-}
-
 Expr GraphValues::combine(ast::Operator op, Span op_span, Operand left_operand, Operand right_operand,
                           Span span) {
   take_numbers(left_operand, right_operand);
@@ -186,13 +196,7 @@ Expr GraphValues::combine(ast::Operator op, Span op_span, Operand left_operand, 
     const bool left_plain = left_number && is_plain_number(*left_written);
     const bool right_plain = right_number && is_plain_number(*right_written);
     const Scalar result = scalars_.combine(op, {*a, left_plain}, {*b, right_plain}, span).value;
-    // No scalar of a function has such a value; tensors have.
-    if (result.as<IntrinsicCall>()) {
-      type_error(
-          op_span, "scalar.form",
-          "found '**' of scalars, which functions do not compute; write R.power(x, y) of tensors, where a size "
-          "is R.full((), T.float32(n), \"float32\")");
-    }
+    refuse_power(result, op_span);
     return scalar_value(result, span);
   }
 
@@ -205,7 +209,8 @@ Expr GraphValues::combine(ast::Operator op, Span op_span, Operand left_operand, 
   if (!right_number && right.type().is_error()) throw ReadContext::Silent{};
   if (op == ast::Operator::Add && !left_number && !right_number) {
     if (left.type().tuple() && right.type().tuple()) return concatenation(left, right, span);
-    if (auto shape = joined_shapes(left, right, span)) return *shape;
+    if (auto shape = joined_shapes(left, right, span, [&](const Expr& each) { return known_scalar(each); }))
+      return *shape;
   }
   std::string_view name = operator_name(op);
   const TensorType* tensor = left_number ? right.type().tensor() : left.type().tensor();

@@ -43,8 +43,6 @@ class GraphValues : public GraphLiterals, public ShapeScope {
   Operand operand(const ast::Expr& written);
   void take_numbers(Operand& operand, const Operand& other);
   Expr chain(const ast::Expr& expr, const ast::Expr& first, const std::vector<ast::Link>& links);
-  std::optional<Expr> folded_number(const ast::Expr& expr);
-  std::optional<Expr> joined_shapes(const Expr& left, const Expr& right, Span span);
   Expr concatenation(const Expr& left, const Expr& right, Span span);
   Expr combined_with_hole(std::string_view name, const Operand& left, const Operand& right, Span span);
   Expr combine(ast::Operator op, Span op_span, Operand left, Operand right, Span span);
@@ -70,9 +68,6 @@ class GraphValues : public GraphLiterals, public ShapeScope {
   // graph_inspection.cpp: x.ndim, x.dtype.bits, x.shape, x.shape[0].
   std::optional<Expr> inspected_value(const ast::Expr& expr, const ast::Attribute& attribute);
   std::optional<Expr> inspected_axis(const ast::Expr& expr, const ast::Subscript& subscript);
-  Expr shape_value(const ast::Expr& object, Span span);
-  // shape[0], shape[:-1] of a shape with known dimensions; nothing for another subscript.
-  std::optional<Expr> dims_of_shape(const ShapeType& shape, const ast::Subscript& subscript, Span span);
   bool is_value(const ast::Expr& expr);
 
   // graph_constants.cpp: metadata["relax.expr.Constant"][0].

@@ -2,6 +2,7 @@
 // T.exp(x). What it means stands in tables (scalar_functions.cpp); vectors have a file of their own.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,6 +10,9 @@
 #include "frontend/types/scalar_reader.h"
 
 namespace relish {
+
+// "float32x4": the dtype of a lane and the number of lanes; none for another name.
+std::optional<std::pair<DType, int>> vector_type(std::string_view name);
 
 class ScalarFunction {
  public:
@@ -48,8 +52,6 @@ class ScalarFunction {
   ScalarOperand multiply_shift();
   ScalarOperand multiply_shift_per_axis();
   std::vector<Scalar> wide_integers(std::string_view name, std::size_t count);
-  ScalarOperand fixed_point_product(const Scalar& x, const Scalar& y, const Scalar& left,
-                                    const Scalar& right);
   ScalarOperand special_float();
   ScalarOperand limit();
   ScalarOperand immediate();
@@ -59,7 +61,6 @@ class ScalarFunction {
 
   // scalar_vectors.cpp
   std::int64_t lanes_argument(const ast::Expr& expr);
-  static std::optional<std::pair<DType, int>> vector_type(std::string_view name);
   std::pair<DType, int> dtype_and_lanes(const ast::Expr& expr) const;
   ScalarOperand vector_of(DType dtype, int lanes);
   ScalarOperand lane_mask();

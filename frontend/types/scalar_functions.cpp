@@ -139,6 +139,19 @@ double largest_of(DType dtype) {
   }
 }
 
+// ((x << left) * y) >> right, rounded half up.
+ScalarOperand fixed_point_product(const Scalar& x, const Scalar& y, const Scalar& left, const Scalar& right,
+                                  Span span) {
+  const auto both = [&](BinaryOp op, const Scalar& a, const Scalar& b) {
+    return binary(op, a, b, span);
+  };
+  const Scalar one = int_literal(DType::Int64, 1, span);
+  const Scalar product = both(BinaryOp::Mul, both(BinaryOp::ShiftLeft, x, left), y);
+  const Scalar half = both(BinaryOp::ShiftLeft, one, both(BinaryOp::Sub, right, one));
+  const Scalar shifted = both(BinaryOp::ShiftRight, both(BinaryOp::Add, product, half), right);
+  return {cast(DType::Int32, shifted, span)};
+}
+
 }  // namespace
 
 // Those that are neither an operator's name nor an intrinsic.
@@ -458,7 +471,7 @@ ScalarOperand ScalarFunction::multiply_shift() {
   };
   const Scalar left = both(BinaryOp::Max, given[3], zero);
   const Scalar right = both(BinaryOp::Max, both(BinaryOp::Sub, zero, given[3]), zero);
-  return fixed_point_product(given[0], given[1], left, both(BinaryOp::Add, right, given[2]));
+  return fixed_point_product(given[0], given[1], left, both(BinaryOp::Add, right, given[2]), expr_.span);
 }
 
 // T.q_multiply_shift_per_axis(x, y, left, right, q, with_left, with_right): the shifts are given apart. That
@@ -470,7 +483,8 @@ ScalarOperand ScalarFunction::multiply_shift_per_axis() {
   const Scalar wanted = cast(DType::Int64, reader_.value(*arguments_[5]), arguments_[5]->span);
   reader_.value(*arguments_[6]);
   const Scalar left = select(compare(CompareOp::Ne, wanted, zero, expr_.span), given[2], zero, expr_.span);
-  return fixed_point_product(given[0], given[1], left, binary(BinaryOp::Add, given[3], given[4], expr_.span));
+  return fixed_point_product(given[0], given[1], left, binary(BinaryOp::Add, given[3], given[4], expr_.span),
+                             expr_.span);
 }
 
 // The first `count` arguments as int64.
@@ -485,19 +499,6 @@ std::vector<Scalar> ScalarFunction::wide_integers(std::string_view name, std::si
     found.push_back(cast(DType::Int64, value, arguments_[i]->span));
   }
   return found;
-}
-
-// ((x << left) * y) >> right, rounded half up.
-ScalarOperand ScalarFunction::fixed_point_product(const Scalar& x, const Scalar& y, const Scalar& left,
-                                                  const Scalar& right) {
-  const auto both = [&](BinaryOp op, const Scalar& a, const Scalar& b) {
-    return binary(op, a, b, expr_.span);
-  };
-  const Scalar one = int_literal(DType::Int64, 1, expr_.span);
-  const Scalar product = both(BinaryOp::Mul, both(BinaryOp::ShiftLeft, x, left), y);
-  const Scalar half = both(BinaryOp::ShiftLeft, one, both(BinaryOp::Sub, right, one));
-  const Scalar shifted = both(BinaryOp::ShiftRight, both(BinaryOp::Add, product, half), right);
-  return {cast(DType::Int32, shifted, expr_.span)};
 }
 
 // What a compiler may know: the value itself.

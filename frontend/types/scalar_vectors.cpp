@@ -16,8 +16,7 @@ std::int64_t ScalarFunction::lanes_argument(const ast::Expr& expr) {
   return *lanes;
 }
 
-// "float32x4": the dtype of a lane and the number of lanes.
-std::optional<std::pair<DType, int>> ScalarFunction::vector_type(std::string_view name) {
+std::optional<std::pair<DType, int>> vector_type(std::string_view name) {
   const std::size_t times = std::min(name.rfind('x'), name.size());
   const auto element = dtype_from_name(std::string(name.substr(0, times)));
   const std::string_view count = name.substr(std::min(times + 1, name.size()));
