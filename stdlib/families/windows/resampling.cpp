@@ -236,7 +236,9 @@ Value evaluate(const EvalCall& c, const Member& member) {
     for (std::int64_t p = 0; p < y[2 + d]; ++p)
       maps[d].push_back(cells_of(sampling, d, p, x[2 + d], y[2 + d]));
   }
-  std::vector<double> totals(static_cast<std::size_t>(element_count(shape)));
+  // The one element that the nearest is stays as it is: a zero has a sign.
+  const bool copies = sampling.method == Method::Nearest && !member.backward;
+  std::vector<double> totals(static_cast<std::size_t>(element_count(shape)), copies ? -0.0 : 0.0);
   windows::for_each_index(y, [&](const Shape& p) {
     const std::int64_t at_y = windows::offset(y_strides, p);
     Shape counts;
@@ -262,7 +264,7 @@ Value evaluate(const EvalCall& c, const Member& member) {
   });
   Tensor result = Tensor::empty(DType::Float64, shape);
   std::copy(totals.begin(), totals.end(), result.mutable_view<double>().data());
-  if (sampling.method == Method::Nearest && !member.backward && is_int(source.dtype())) {
+  if (copies && is_int(source.dtype())) {
     // Moved as they are: a double does not hold every integer of 64 bits.
     Tensor moved = Tensor::empty(source.dtype(), shape);
     windows::for_each_index(y, [&](const Shape& p) {
