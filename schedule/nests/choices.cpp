@@ -27,11 +27,14 @@ namespace {
 // Fewer terms are compared as quickly one after the other.
 constexpr std::int64_t least_choosing_lanes = 4;
 
+// A choice has two stores and few names. Names stand for their values, which grow with each that holds others.
+constexpr std::size_t most_lines = 6;
+
 // The stores of a block that names values and stores to several buffers at one place, each value in terms of
 // what the buffers held before. Nothing where it does anything else.
 std::optional<std::vector<Store>> stores_of(const Stmt& body) {
   const auto* sequence = body.as<SeqStmt>();
-  if (!sequence) return std::nullopt;
+  if (!sequence || sequence->body.size() > most_lines) return std::nullopt;
   ScalarMap names;
   std::vector<Store> stores;
   for (const Stmt& line : sequence->body) {
