@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "support/character_width.h"
+#include "support/unquoted.h"
 
 namespace relish {
 namespace {
@@ -31,19 +32,7 @@ std::size_t place_in_line(std::string_view text, std::size_t begin, std::size_t 
 
 // What stands in front of a '#' that is in no string.
 std::string_view without_comment(std::string_view line) {
-  char quote = 0;
-  for (std::size_t at = 0; at < line.size(); ++at) {
-    const char c = line[at];
-    if (quote != 0) {
-      if (c == '\\') ++at;
-      if (c == quote) quote = 0;
-    } else if (c == '"' || c == '\'') {
-      quote = c;
-    } else if (c == '#') {
-      return line.substr(0, at);
-    }
-  }
-  return line;
+  return line.substr(0, find_unquoted(line, [&](std::size_t at) { return line[at] == '#'; }));
 }
 
 }  // namespace

@@ -28,6 +28,7 @@
 #include "support/file_access.h"
 #include "support/limits.h"
 #include "support/render.h"
+#include "support/unquoted.h"
 #include "support/value_text.h"
 
 namespace relish {
@@ -39,24 +40,12 @@ struct ColonLine {
 
 // A comment behind a command: a `#` behind a blank, outside quotes and brackets.
 std::size_t comment_begin(std::string_view line) {
-  char quote = 0;
   int open = 0;
-  for (std::size_t at = 0; at < line.size(); ++at) {
+  return find_unquoted(line, [&](std::size_t at) {
     const char c = line[at];
-    if (quote != 0) {
-      if (c == '\\') ++at;
-      if (c == quote) quote = 0;
-    } else if (c == '"' || c == '\'') {
-      quote = c;
-    } else if (c == '(' || c == '[' || c == '{') {
-      ++open;
-    } else if (c == ')' || c == ']' || c == '}') {
-      --open;
-    } else if (c == '#' && open <= 0 && at > 0 && (line[at - 1] == ' ' || line[at - 1] == '\t')) {
-      return at;
-    }
-  }
-  return line.size();
+    open += c == '(' || c == '[' || c == '{' ? 1 : c == ')' || c == ']' || c == '}' ? -1 : 0;
+    return c == '#' && open <= 0 && at > 0 && (line[at - 1] == ' ' || line[at - 1] == '\t');
+  });
 }
 
 ColonLine colon_line(std::string line) {
