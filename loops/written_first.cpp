@@ -41,6 +41,12 @@ class LoadsBelow {
     if (const auto* branch = stmt.as<IfStmt>())
       return of(branch->condition) && hold(branch->then_body) && hold(branch->else_body);
     if (const auto* named = stmt.as<DefineScalar>()) return of(named->value);
+    if (const auto* evaluated = stmt.as<Evaluate>()) {
+      const auto* asked = evaluated->value.as<Load>();  // and not read
+      return asked ? std::all_of(asked->indices.begin(), asked->indices.end(),
+                                 [&](const Scalar& at) { return of(at); })
+                   : of(evaluated->value);
+    }
     const auto* store = stmt.as<Store>();
     return store && of(store->value) &&
            std::all_of(store->indices.begin(), store->indices.end(),

@@ -7,7 +7,8 @@
 
 namespace relish {
 
-// Members are in graph_constants.cpp; of arithmetic in graph_operators.cpp, of shapes in graph_inspection.cpp.
+// Members are in graph_constants.cpp; of arithmetic in graph_operators.cpp, of shapes in
+// graph_inspection.cpp.
 class GraphLiterals : public GraphHoles {
  protected:
   using GraphHoles::GraphHoles;

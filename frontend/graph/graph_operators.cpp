@@ -96,9 +96,10 @@ std::optional<Expr> joined_shapes(const Expr& left, const Expr& right, Span span
 // No scalar of a function has such a value; tensors have.
 void refuse_power(const Scalar& scalar, Span at) {
   if (!scalar.as<IntrinsicCall>()) return;
-  type_error(at, "scalar.form",
-             "found '**' of scalars, which functions do not compute; write R.power(x, y) of tensors, where a size "
-             "is R.full((), T.float32(n), \"float32\")");
+  type_error(
+      at, "scalar.form",
+      "found '**' of scalars, which functions do not compute; write R.power(x, y) of tensors, where a size "
+      "is R.full((), T.float32(n), \"float32\")");
 }
 
 }  // namespace

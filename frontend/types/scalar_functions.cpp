@@ -142,9 +142,7 @@ double largest_of(DType dtype) {
 // ((x << left) * y) >> right, rounded half up.
 ScalarOperand fixed_point_product(const Scalar& x, const Scalar& y, const Scalar& left, const Scalar& right,
                                   Span span) {
-  const auto both = [&](BinaryOp op, const Scalar& a, const Scalar& b) {
-    return binary(op, a, b, span);
-  };
+  const auto both = [&](BinaryOp op, const Scalar& a, const Scalar& b) { return binary(op, a, b, span); };
   const Scalar one = int_literal(DType::Int64, 1, span);
   const Scalar product = both(BinaryOp::Mul, both(BinaryOp::ShiftLeft, x, left), y);
   const Scalar half = both(BinaryOp::ShiftLeft, one, both(BinaryOp::Sub, right, one));

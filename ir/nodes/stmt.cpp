@@ -104,7 +104,13 @@ class AccessWalk {
     }
   }
   void walk(const AssertStmt& assertion) { loads(assertion.condition); }
-  void walk(const Evaluate& evaluate) { loads(evaluate.value); }
+  // An element that is asked for is not read: nothing depends on what it holds.
+  void walk(const Evaluate& evaluate) {
+    if (const auto* asked = evaluate.value.as<Load>())
+      for (const Scalar& index : asked->indices) loads(index);
+    else
+      loads(evaluate.value);
+  }
   void walk(const SeqStmt& sequence) {
     for (const Stmt& stmt : sequence.body) visit(stmt);
   }

@@ -31,6 +31,7 @@
 #include "schedule/blocks/padding.h"
 #include "schedule/blocks/results.h"
 #include "schedule/blocks/rows.h"
+#include "schedule/blocks/sources.h"
 #include "schedule/blocks/window_copies.h"
 
 namespace relish {
@@ -285,6 +286,19 @@ class ContractionWriter : private ContractionScope {
     }
   }
 
+  // T.evaluate of the sums of a tile so far: between two parts of its terms all other tiles go by.
+  Stmt asked_of_sums(const RowTiles& rows, const Scalar& column_tile) const {
+    std::vector<BlockLoop> loops;
+    const TileRow row = rows.row(loops);
+    Scalar column = column_tile * number(shapes.tile.columns());
+    if (shapes.tile.vectors > 1) {
+      const ScalarVar vector = variable("vector");
+      loops.push_back({vector, number(shapes.tile.vectors), LoopKind::Unrolled});
+      column = column + use(vector) * number(shapes.tile.lanes);
+    }
+    return in_loops(loops, make_stmt(Evaluate{load(sums_, in_sums(row.in_block, column))}, span()));
+  }
+
   // A factor where it is, at a term of the part and an element of the block; behind the last element that
   // one.
   Scalar in_place(const Scalar& factor, const Scalar& term, const Blocked& blocks, const Scalar& round,
@@ -309,6 +323,12 @@ class ContractionWriter : private ContractionScope {
     std::vector<Stmt> body;
     if (shapes.right_ahead.share > 0) body.push_back(asked_of_right(*this, right_, rows, use(column_tile)));
     if (shapes.left_ahead.share > 0) body.push_back(asked_of_left(*this, left_, rows, use(column_tile)));
+    if (shapes.rows_ahead.share > 0) body.push_back(asked_of_rows(*this, rows, use(column_tile)));
+    if (shapes.columns_ahead.share > 0) body.push_back(asked_of_columns(*this, rows, use(column_tile)));
+    if (in_result_)
+      body.push_back(asked(*this, rows.tile(), use(column_tile)));
+    else if (joins_ && shapes.parts_first)
+      body.push_back(asked_of_sums(rows, use(column_tile)));
     if (shapes.asks) body.push_back(in_last_part(asked(*this, rows.tile(), use(column_tile))));
     body.push_back(each_of_tile(rows, shapes.tile.lanes, [&](const TileRow& row, const Scalar& column) {
       return make_stmt(Store{tile, {row.in_tile, column}, zero(dtype)}, span());
@@ -428,7 +448,9 @@ class ContractionWriter : private ContractionScope {
 
 Stmt blocks_of(const Contraction& contraction, const Target& target) {
   ContractionShapes shapes = shapes_of(contraction, target);
-  ask_ahead(shapes, static_cast<std::int64_t>(size_of(contraction.nest->store->buffer.dtype())), target);
+  const auto bytes = static_cast<std::int64_t>(size_of(contraction.nest->store->buffer.dtype()));
+  ask_ahead(shapes, bytes, target);
+  if (shapes.parts_first) ask_for_sources(contraction, shapes, bytes, target);
   const Stmt blocks = ContractionWriter(contraction, shapes).write();
   const auto few = few_rows_of(contraction, shapes);
   if (!few) return blocks;

@@ -28,6 +28,7 @@
 #include "schedule/blocks/copies.h"
 #include "schedule/blocks/results.h"
 #include "schedule/blocks/rows.h"
+#include "schedule/blocks/sources.h"
 
 namespace relish {
 namespace {
@@ -201,6 +202,9 @@ class OpenWriter : private ContractionScope {
     };
     const auto always = [](const TileRow&) { return Scalar(); };
     std::vector<Stmt> body;
+    if (shapes.rows_ahead.share > 0) body.push_back(asked_of_rows(*this, rows, use(column_tile)));
+    if (form_ == Form::Panels)
+      body.push_back(asked(*this, rows.tile(), one_tile ? number(0) : use(column_tile)));
     body.push_back(each_of_tile(rows, always, [&](const TileRow& row, const Scalar& column) {
       return make_stmt(Store{tile, {row.in_tile, column}, zero(dtype)}, span());
     }));
@@ -276,6 +280,8 @@ ContractionShapes shapes_for(const Contraction& contraction, const Target& targe
   shapes.columns = cut_into(column, at_once ? shapes.tile.columns() : whole(most, shapes.tile.columns()));
   shapes.left = runs_by_rows(contraction) ? PanelOrder::ByElement : PanelOrder::ByTile;
   shapes.right = PanelOrder::ByTile;
+  if (form == Form::Panels && shapes.columns.chunk > shapes.tile.columns())
+    ask_for_sources(contraction, shapes, bytes, target);
   return shapes;
 }
 

@@ -27,7 +27,8 @@ namespace {
 // Fewer terms are compared as quickly one after the other.
 constexpr std::int64_t least_choosing_lanes = 4;
 
-// A choice has two stores and few names. Names stand for their values, which grow with each that holds others.
+// A choice has two stores and few names. Names stand for their values, which grow with each that holds
+// others.
 constexpr std::size_t most_lines = 6;
 
 // The stores of a block that names values and stores to several buffers at one place, each value in terms of

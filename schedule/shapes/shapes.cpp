@@ -462,7 +462,8 @@ std::optional<FewRows> few_rows_of(const Contraction& contraction, const Contrac
   few.shapes.columns_first = few.shapes.left_direct = true;
   few.shapes.parts_first = few.shapes.stores_tiles = few.shapes.finishes_tiles = false;
   few.shapes.left_once = few.shapes.right_once = false;
-  few.shapes.left_ahead = few.shapes.right_ahead = {};  // of panels that these shapes have not
+  few.shapes.left_ahead = few.shapes.right_ahead = few.shapes.rows_ahead =
+      few.shapes.columns_ahead = {};  // of panels that these shapes have not
   const Scalar& rows = shapes.rows.cut->loop->extent;
   few.holds = rows < int_literal(rows.dtype(), few.shapes.rows.chunk + 1);
   return few;

@@ -73,6 +73,9 @@ struct ContractionShapes {
   // panel of columns stays in the cache that a core has for itself.
   bool parts_first = false;
   Ahead right_ahead, left_ahead;
+  // Of the factors themselves, where each part of the terms goes over all rows: a tile's share of all lines,
+  // of so many `terms` (or elements) each, of which `lines` lie side by side.
+  Ahead rows_ahead, columns_ahead;
   // A tile asks for the elements that are read behind its sums, and is stored to the result when these are
   // complete.
   bool asks = false;
