@@ -57,6 +57,8 @@ struct CallView {
   std::span<const Expr> args;
   const Attributes& attributes;
   Span span;
+  // In a run the arguments as the text has them, for what a size means that is a number there; else empty.
+  std::span<const Expr> written = {};
 
   bool has(std::size_t i) const { return i < args.size(); }
   const TensorType& tensor(std::size_t i) const;  // TypeError naming the parameter when it is no tensor

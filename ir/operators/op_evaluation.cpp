@@ -94,7 +94,7 @@ Value evaluate_operator(const OpCall& call, const std::vector<Value>& args, Span
   check_kinds(call, args, span);
   std::vector<Expr> leaves;
   for (std::size_t i = 0; i < args.size(); ++i) leaves.push_back(concrete_leaf(args[i], call.args[i]));
-  const CallView view{*call.op, leaves, call.attributes, span};
+  const CallView view{*call.op, leaves, call.attributes, span, call.args};
   try {
     // Inference on the real shapes: it gives the result's shape and refuses what only the values show.
     const Type result = call.op->infer(view);

@@ -92,10 +92,18 @@ bool many_terms(const std::vector<const Axis*>& reduce) {
   return false;
 }
 
+// A number that the extent does not exceed, as that of a block of a loop that is cut already.
+std::optional<std::int64_t> known_most(const Scalar& extent) {
+  const auto* least = extent.as<Binary>();
+  if (!least || least->op != BinaryOp::Min) return extent.as_int();
+  const auto a = known_most(least->a), b = known_most(least->b);
+  return a && b ? std::min(*a, *b) : a ? a : b;
+}
+
 // In how large blocks the iterations of the last reduce loop are summed; 0: all in one.
 std::int64_t block_of(const Axis& last_reduce, bool along_memory) {
   const std::int64_t block = along_memory ? terms_along_memory : terms_in_sequence;
-  const auto extent = last_reduce.loop->extent.as_int();
+  const auto extent = known_most(last_reduce.loop->extent);
   return !extent || *extent > block ? block : 0;
 }
 

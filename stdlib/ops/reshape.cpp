@@ -42,24 +42,60 @@ Scalar inferred_dim(const CallView& call, const Dims& from, const Dims& others) 
   return canonical(floor_div(total, rest));
 }
 
+// What a dimension of the wanted shape says.
+enum class Meaning { Size, Copied, Inferred };
+
+// What the dims of the text mean: a run has numbers where the text has sizes, and a size that is 0 or -1 in a
+// run is no wish to copy or to infer. Needs the shape of x for the one case in which a 0 is meant as it
+// stands: x is empty, and copying does not fit, or not for all that the sizes may be.
+std::vector<Meaning> meanings(const std::optional<Dims>& from, const Dims& wanted) {
+  std::vector<Meaning> meant(wanted.size(), Meaning::Size);
+  Dims copied = wanted;
+  bool infers = false;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const auto value = wanted[i].as_int();
+    if (value == -1) {
+      meant[i] = Meaning::Inferred;
+      infers = true;
+    } else if (value == 0 && (!from || i < from->size())) {
+      meant[i] = Meaning::Copied;
+      if (from) copied[i] = (*from)[i];
+    }
+  }
+  if (!from || infers) return meant;
+  const bool empty = product(*from).as_int() == 0;
+  if ((empty && product(copied).as_int() != 0) ||
+      (prove_different(product(*from), product(copied)) && !prove_different(product(*from), product(wanted))))
+    std::replace(meant.begin(), meant.end(), Meaning::Copied, Meaning::Size);
+  return meant;
+}
+
+std::vector<Meaning> meanings(const CallView& call, const std::optional<Dims>& from, const Dims& wanted) {
+  if (call.written.empty()) return meanings(from, wanted);
+  const CallView text{call.op, call.written, call.attributes, call.span};
+  const BroadcastShape of_text = shape_argument(text, 1);
+  if (!of_text.dims) return meanings(from, wanted);
+  const TensorType* x = text.args[0].type().tensor();
+  const std::optional<Dims> known = x ? known_dims(*x) : std::nullopt;
+  return meanings(known ? known : from, *of_text.dims);
+}
+
 // The wanted shape with -1 and 0 resolved; absent when that needs the unknown shape of x.
 std::optional<Dims> resolved_shape(const CallView& call, const std::optional<Dims>& from,
                                    const Dims& wanted) {
-  Dims dims;
+  const std::vector<Meaning> meant = meanings(call, from, wanted);
+  Dims dims = wanted;
   std::optional<std::size_t> inferred;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    Scalar dim = wanted[i];
-    if (const auto value = dim.as_int()) {
-      if (*value < -1) call.reject("shape", call.span_of(1), fmt::format("dimension {} is {}", i, *value));
-      if (*value == -1) {
-        if (inferred) call.reject("shape", call.span_of(1), "-1 is given twice, expected at most once");
-        inferred = i;
-      } else if (*value == 0) {
-        if (!from) return std::nullopt;
-        if (i < from->size()) dim = (*from)[i];
-      }
+    if (meant[i] == Meaning::Inferred) {
+      if (inferred) call.reject("shape", call.span_of(1), "-1 is given twice, expected at most once");
+      inferred = i;
+    } else if (meant[i] == Meaning::Copied) {
+      if (!from) return std::nullopt;
+      dims[i] = (*from)[i];
+    } else if (const auto value = wanted[i].as_int(); value && *value < 0) {
+      call.reject("shape", call.span_of(1), fmt::format("dimension {} is {}", i, *value));
     }
-    dims.push_back(dim);
   }
   if (inferred) {
     if (!from) return std::nullopt;
@@ -68,13 +104,10 @@ std::optional<Dims> resolved_shape(const CallView& call, const std::optional<Dim
     dims[*inferred] = inferred_dim(call, *from, others);
     return dims;
   }
-  if (from && prove_different(product(*from), product(dims))) {
-    // A literal 0 is meant when x is empty and copying does not fit.
-    if (!prove_different(product(*from), product(wanted))) return wanted;
+  if (from && prove_different(product(*from), product(dims)))
     call.reject("shape", call.span,
                 fmt::format("x of shape {} does not reshape to {}: the number of elements differs",
                             describe_dims(*from), describe_dims(dims)));
-  }
   return dims;
 }
 

@@ -186,6 +186,15 @@ PrimFunc lower(const LowerCall& c) {
   return lowering.finish();
 }
 
+// The indices in a dtype that holds the length of their axis: those of an axis of 200 may be of eight bits.
+GraphValue holding_length(const GraphValue& indices, const Scalar& extent) {
+  const DType dtype = indices.type().dtype.value_or(DType::Int64);
+  const auto known = extent.as_int();
+  if (size_of(dtype) == size_of(DType::Int64) || (known && *known <= max_value(dtype).as_int().value_or(0)))
+    return indices;
+  return call_op("astype", {indices}, {{"dtype", DType::Int64}});
+}
+
 // The positions that the mode really takes, as indices of mode fast.
 GraphValue effective_indices(const GradientRule& rule, const GraphValue& indices, const Scalar& extent,
                              std::string_view mode) {
@@ -198,10 +207,11 @@ GraphValue effective_indices(const GradientRule& rule, const GraphValue& indices
   };
   const GraphValue length = number(extent), zero = number(0);
   if (mode == "wrap") return indices - indices / length * length;  // the quotient truncates
+  if (mode == "clip")
+    return call_op("maximum", {call_op("minimum", {indices, number(canonical(extent - Scalar(1)))}), zero});
   const GraphValue below = call_op("less", {indices, zero});
   const GraphValue beyond = call_op("greater_equal", {indices, length});
-  if (mode == "nan") return where(beyond, zero, where(below, zero, indices));
-  return where(below, zero, where(beyond, number(canonical(extent - Scalar(1))), indices));
+  return where(beyond, zero, where(below, zero, indices));
 }
 
 Partials vjp(const VjpCall& c) {
@@ -215,6 +225,7 @@ Partials vjp(const VjpCall& c) {
       c.call.reject("gradient", c.call.span_of(1),
                     fmt::format("mode \"{}\" has no gradient for an index that is a scalar", mode));
     const Scalar& extent = dims[static_cast<std::size_t>(axis)];
+    indices = holding_length(indices, extent);
     if (mode == "nan") {
       // No gradient flows from what is NaN.
       const int rank = shape_of(c.call.tensor(1)).rank;
