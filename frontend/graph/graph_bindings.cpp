@@ -231,7 +231,13 @@ void GraphBindings::append_binding(const ast::Statement& statement, const std::s
   if (const Var* same = result.as_var(); same && type.as<ScalarType>()) scalar = known_scalar(result);
   if (annotated || !type.as<ScalarType>()) number = nullptr;
   if (number && !scalar) scalar = scalars_.read(*number);  // `a, b = b, a`
-  bind(name, Bound{var, scalar, number}, name_span);
+  // `m = dims[0]`, where `dims = (n, d)`
+  if (const auto* field = result.as<TupleGet>(); field && !scalar) {
+    const auto dims = known_dims(field->tuple);
+    if (dims && static_cast<std::size_t>(field->index) < dims->size())
+      scalar = (*dims)[static_cast<std::size_t>(field->index)];
+  }
+  bind(name, Bound{var, scalar, number, known_dims(result)}, name_span);
 }
 
 void GraphBindings::bind_tuple(const ast::Statement& statement, const ast::TupleValue& names,

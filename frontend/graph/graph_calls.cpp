@@ -217,6 +217,8 @@ std::optional<Expr> GraphCalls::special_call(const std::string& name, const ast:
   if (name == "R.shape" || name == "R.ShapeExpr") {
     expect(1, 1);
     const ast::Expr& dims = *call.arguments[0].value;
+    if (dims.as<ast::Name>())
+      if (auto known = known_dims(leaf(dims))) return shape_literal(std::move(*known), dims.span);
     if (!dims.as<ast::TupleValue>() && !dims.as<ast::ListValue>() && !dims.as<ast::NumberListValue>())
       type_error(dims.span, "shape.dims",
                  fmt::format("found {} in {}; expected a list of dimensions", ast::describe(dims), name));

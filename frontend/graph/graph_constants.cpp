@@ -290,10 +290,21 @@ const ast::Expr* GraphLiterals::named_number(const ast::Expr& expr) {
 }
 
 const ast::Expr* GraphLiterals::named_numbers(const ast::Expr& list) {
+  std::vector<ast::ExprPtr> numbers;
+  if (const std::string* id = ast::name_of(list)) {  // `axes = (0, 1)` before
+    Entry* entry = look_up(*id);
+    const auto* bound = entry ? std::get_if<Bound>(&entry->meaning) : nullptr;
+    if (!bound || !bound->dims) return nullptr;
+    for (const Scalar& dim : *bound->dims) {
+      const auto number = dim.as_int();
+      if (!number) return nullptr;
+      numbers.push_back(std::make_unique<ast::Expr>(ast::Expr{list.span, ast::IntValue{*number}}));
+    }
+    return &made_.emplace_back(ast::Expr{list.span, ast::ListValue{std::move(numbers)}});
+  }
   const std::vector<ast::ExprPtr>* items = ast::items_of(list);
   if (!items) return nullptr;
   bool any = false;
-  std::vector<ast::ExprPtr> numbers;
   for (const ast::ExprPtr& item : *items) {
     const ast::Expr* named = named_number(*item);
     any = any || named;

@@ -234,6 +234,23 @@ std::optional<Scalar> GraphValues::known_scalar(const Expr& value) {
   return std::nullopt;
 }
 
+std::optional<std::vector<Scalar>> GraphValues::known_dims(const Expr& value) {
+  if (const Var* var = value.as_var()) {
+    Entry* entry = look_up(var->name());
+    const auto* bound = entry ? std::get_if<Bound>(&entry->meaning) : nullptr;
+    return bound && bound->var == *var ? bound->dims : std::nullopt;
+  }
+  const auto* tuple = value.as<TupleExpr>();
+  if (!tuple) return std::nullopt;
+  std::vector<Scalar> dims;
+  for (const Expr& field : tuple->fields) {
+    const auto dim = known_scalar(field);
+    if (!dim || !is_int(dim->dtype())) return std::nullopt;
+    dims.push_back(*dim);
+  }
+  return dims;
+}
+
 Expr GraphValues::subscript(const ast::Expr& expr, const ast::Subscript& subscript) {
   if (auto constant = metadata_constant(expr, subscript)) return *constant;
   if (auto inspected = inspected_axis(expr, subscript)) return *inspected;

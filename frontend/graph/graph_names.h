@@ -34,8 +34,9 @@ class GraphNames : public ScalarScope {
 
   struct Bound {
     Var var;
-    std::optional<Scalar> scalar;       // what the variable is as a dimension
-    const ast::Expr* number = nullptr;  // the plain number that it was bound to
+    std::optional<Scalar> scalar;                            // what the variable is as a dimension
+    const ast::Expr* number = nullptr;                       // the plain number that it was bound to
+    std::optional<std::vector<Scalar>> dims = std::nullopt;  // what the fields of a tuple are as dimensions
   };
   struct ModuleAlias {};
   struct Device {  // `d = I.vdevice("llvm")`: a name for a device, of which there are no values

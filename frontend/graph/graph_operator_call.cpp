@@ -239,7 +239,11 @@ class GraphCalls::OperatorArguments {
     if (param && param->kind == ParamKind::Shape &&
         (value.as<ast::TupleValue>() || value.as<ast::ListValue>()))
       return graph_.shape_of_dims(value);
-    return graph_.leaf(value);
+    Expr given = graph_.leaf(value);
+    // `dims = (n, d)` before.
+    const auto dims = param && param->kind == ParamKind::Shape ? graph_.known_dims(given) : std::nullopt;
+    if (dims) return shape_literal(*dims, value.span);
+    return given;
   }
 
   // Whether the value is a list with numbers, or lists of them, beside tensors.

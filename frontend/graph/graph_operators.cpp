@@ -71,9 +71,9 @@ std::string_view called_instead(ast::Operator op, bool bools) {
 }
 
 // x.shape[:-1] + (2, 2): of two shapes, or of one and a tuple of its elements, one shape.
-template <class KnownScalar>
+template <class KnownDims>
 std::optional<Expr> joined_shapes(const Expr& left, const Expr& right, Span span,
-                                  const KnownScalar& known_scalar) {
+                                  const KnownDims& known_dims) {
   if (!left.type().as<ShapeType>() && !right.type().as<ShapeType>()) return std::nullopt;
   std::vector<Scalar> dims;
   for (const Expr* each : {&left, &right}) {
@@ -82,13 +82,9 @@ std::optional<Expr> joined_shapes(const Expr& left, const Expr& right, Span span
       dims.insert(dims.end(), shape->dims->begin(), shape->dims->end());
       continue;
     }
-    const auto* fields = each->as<TupleExpr>();
+    const auto fields = known_dims(*each);
     if (!fields) return std::nullopt;
-    for (const Expr& field : fields->fields) {
-      const auto dim = known_scalar(field);
-      if (!dim) return std::nullopt;
-      dims.push_back(*dim);
-    }
+    dims.insert(dims.end(), fields->begin(), fields->end());
   }
   return shape_literal(std::move(dims), span);
 }
@@ -210,7 +206,7 @@ Expr GraphValues::combine(ast::Operator op, Span op_span, Operand left_operand, 
   if (!right_number && right.type().is_error()) throw ReadContext::Silent{};
   if (op == ast::Operator::Add && !left_number && !right_number) {
     if (left.type().tuple() && right.type().tuple()) return concatenation(left, right, span);
-    if (auto shape = joined_shapes(left, right, span, [&](const Expr& each) { return known_scalar(each); }))
+    if (auto shape = joined_shapes(left, right, span, [&](const Expr& each) { return known_dims(each); }))
       return *shape;
   }
   std::string_view name = operator_name(op);

@@ -35,6 +35,8 @@ class GraphValues : public GraphLiterals, public ShapeScope {
   void add_items(const std::vector<ast::ExprPtr>& items, std::vector<Expr>& into);
   std::vector<Expr> fields_of(const Expr& tuple, Span span);
   std::optional<Scalar> known_scalar(const Expr& value);
+  // Of a tuple of integers that are known, also by its name: the dimensions that it is where a shape stands.
+  std::optional<std::vector<Scalar>> known_dims(const Expr& value);
   // An operand as written and its value, which is undefined for a number: that takes the dtype beside it.
   struct Operand {
     const ast::Expr* written;

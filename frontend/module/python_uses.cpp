@@ -5,6 +5,8 @@
 #include <array>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "frontend/module/decorators.h"
 #include "frontend/names/binding_names.h"
 #include "frontend/text/scanner.h"
@@ -21,6 +23,17 @@ bool is_of_python(std::string_view canonical) {
   return std::any_of(python_namespaces.begin(), python_namespaces.end(), [&](std::string_view each) {
     return canonical.starts_with(each) && (canonical.size() == each.size() || canonical[each.size()] == '.');
   });
+}
+
+// Built-in functions of Python that run, or give a value, while TVM reads a function.
+constexpr std::array<std::string_view, 33> python_functions = {
+    "all",    "any",     "bin",     "callable", "chr",  "dict", "dir",   "enumerate",  "filter",
+    "format", "getattr", "hasattr", "hash",     "hex",  "id",   "input", "isinstance", "iter",
+    "list",   "map",     "next",    "oct",      "open", "ord",  "print", "repr",       "reversed",
+    "set",    "sorted",  "str",     "tuple",    "type", "zip"};
+
+bool is_python_function(std::string_view name) {
+  return std::binary_search(python_functions.begin(), python_functions.end(), name);
 }
 
 // A dotted name as it stands in the text.
@@ -103,7 +116,13 @@ void tell_python_uses(ReadContext& context, const ast::FunctionDefinition& defin
       const bool of_module =
           context.python_modules.contains(use.name) ||
           (context.namespaces.known(use.name) && is_of_python(context.namespaces.canonical(use.dotted)));
-      if (!of_module) {
+      if (told.id == "name.unknown" && use.at.begin == told.span.begin && is_python_function(use.name)) {
+        // What is said of the name to write in its place holds here too.
+        const std::size_t advice = told.message.find(';');
+        told.message =
+            fmt::format("found '{}', a function of Python, which does not run here{}", use.name,
+                        advice == std::string::npos ? "; write what it makes" : told.message.substr(advice));
+      } else if (!of_module) {
         try {
           refuse_python_name(context, use.name, use.at);
           return false;

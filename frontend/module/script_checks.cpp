@@ -122,7 +122,8 @@ class ScriptCheck {
       };
       if (parameter.annotation) refuse_annotation(parameter.annotation->span);
       if (parameter.name == "/") {
-        wrong("found '/' among the parameters; expected names");
+        wrong(
+            "found '/' among the parameters; expected names: leave it out, every parameter may be given by its name");
         continue;
       }
       if (rest_of_names) wrong(fmt::format("found a parameter behind '**'; expected '**' last"));

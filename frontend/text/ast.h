@@ -89,6 +89,7 @@ struct Name {
   std::string id;
   mutable NamePlace place = {};
   mutable std::shared_ptr<const UnreadChange> unread = nullptr;  // of the name in front of a change
+  mutable Span read_before = {};  // of such a name: where its expression has read it and holds the value
 };
 // NAME@12: what the name stood for behind an input of a session.
 struct StateName {

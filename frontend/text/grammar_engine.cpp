@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "frontend/text/scanner.h"
 #include "support/fix.h"
 #include "support/render.h"
 
@@ -127,9 +128,11 @@ class FaultListener : public antlr4::BaseErrorListener {
     std::string expected = expected_words(parser->getExpectedTokens(), parser->getVocabulary(), at_end);
     fault.message = expected.empty() ? fmt::format("found {}, which cannot stand here", found)
                                      : fmt::format("found {}; expected {}", found, expected);
-    if (token->getType() == RelishParser::ASSIGN) {
+    fault.note = foreign_sign(*parser, *token, at_end);
+    const bool foreign = !fault.note.empty();
+    if (!foreign && token->getType() == RelishParser::ASSIGN) {
       fault.note = "a comparison is written '=='";
-    } else if (token->getType() == RelishParser::WALRUS) {
+    } else if (!foreign && token->getType() == RelishParser::WALRUS) {
       fault.note = "assignments inside expressions are not supported; write it on a line before";
     }
     if (const antlr4::Token* number = imaginary(*parser, *token)) {
@@ -138,12 +141,41 @@ class FaultListener : public antlr4::BaseErrorListener {
                                   printable(slice_.text.substr(fault.begin, end - fault.begin), 40));
       fault.note = "write its real and imaginary parts as two numbers";
     }
-    fault.fixes = fixes(*parser, *token, at_end);
+    if (!foreign && !imaginary(*parser, *token)) fault.fixes = fixes(*parser, *token, at_end);
     if (fault.note.empty() && fault.fixes.empty()) fault.note = missing_parentheses(*parser, *token);
     throw fault;
   }
 
  private:
+  std::string_view text_of(const antlr4::Token& token) const {
+    return slice_.text.substr(token.getStartIndex(), token.getStopIndex() + 1 - token.getStartIndex());
+  }
+
+  // What other languages write with signs that are none here, and a keyword that something is assigned to.
+  std::string foreign_sign(RelishParser& parser, const antlr4::Token& token, bool at_end) const {
+    const std::size_t index = token.getTokenIndex();
+    antlr4::TokenStream& tokens = *parser.getTokenStream();
+    const antlr4::Token* before = index > 0 ? tokens.get(index - 1) : nullptr;
+    const std::string_view sign = at_end ? std::string_view() : text_of(token);
+    if (!before) return {};
+    if (sign == "!") return "a negation is written 'not'";
+    const std::string_view last = text_of(*before);
+    const bool joined = !at_end && before->getStopIndex() + 1 == token.getStartIndex();
+    if (joined && sign == "&" && last == "&") return "both of two conditions are written with 'and'";
+    if (joined && sign == "|" && last == "|") return "one of two conditions is written with 'or'";
+    if (joined && sign == ">" && last == "<") return "not equal is written '!='";
+    if (sign.starts_with('?')) return "a choice is written 'a if condition else b'";
+    const bool counts =
+        at_end && index > 1 && (last == "+" || last == "-") && text_of(*tokens.get(index - 2)) == last;
+    if (counts) return fmt::format("counting is written 'x {}= 1'", last);
+    const bool word = before->getType() != RelishParser::NAME && is_name_start(last.front());
+    if (sign == "=" && index == 1 && word)
+      return fmt::format("'{}' is a word of the language and no name", last);
+    if (sign == ":=" && index == 1 && before->getType() == RelishParser::NAME)
+      return "a statement binds a name by '='";
+    return {};
+  }
+
   // `print x` is a call as other languages write it.
   std::string missing_parentheses(RelishParser& parser, const antlr4::Token& token) const {
     const bool operand = token.getType() == RelishParser::NAME || token.getType() == RelishParser::NUMBER ||

@@ -178,6 +178,9 @@ bool StringReader::read_escape() {
       return read_hex(4);
     case 'U':
       return read_hex(8);
+    case 'N':
+      error(at_ - 2, at_, "found a character by its name; expected its number, such as '\\u2022'");
+      return false;
     default:
       break;
   }

@@ -435,6 +435,16 @@ std::vector<Value> make_arguments(const Module& module, const std::string& funct
   return result;
 }
 
+static void note_call(ScriptObserver& session, const FunctionReference& function,
+                      const std::vector<Value>& arguments) {
+  try {
+    if (const FunctionPtr graph = function.module->function(function.name)) bind_arguments(*graph, arguments);
+    session.called(function, arguments);
+  } catch (const Failure&) {
+    return;  // the call says why
+  }
+}
+
 std::vector<Value> call_arguments(const Invocation& invocation, const std::string& function,
                                   MissingTensors missing) {
   const bool given = invocation.given("arg") || invocation.given("params") || invocation.given("dim") ||
@@ -460,7 +470,11 @@ std::vector<Value> call_arguments(const Invocation& invocation, const std::strin
     }
   }
   inputs.zeros_for_missing = missing == MissingTensors::Zeros;
-  return make_arguments(*invocation.module, function, inputs);
+  std::vector<Value> arguments = make_arguments(*invocation.module, function, inputs);
+  // What a command calls it with are arguments of its last call, too, if it takes them.
+  if (session && missing == MissingTensors::Refused)
+    note_call(*session, {invocation.module, function}, arguments);
+  return arguments;
 }
 
 NamedTensors flatten_result(const Value& value, const std::string& name) {

@@ -23,6 +23,8 @@ AskedByPerson::~AskedByPerson() {
   told.reset();
 }
 
+bool person_asks() { return asking > 0; }
+
 void tell_table(const std::function<std::string()>& text) {
   if (asking > 0) told = text();
 }

@@ -16,6 +16,7 @@ class AskedByPerson {
   AskedByPerson(const AskedByPerson&) = delete;
 };
 
+bool person_asks();
 // Keeps what `text` gives for who shows the value; it is made only where a person asks.
 void tell_table(const std::function<std::string()>& text);
 // The same of a page of text, broken at words in the width of the terminal.

@@ -181,10 +181,22 @@ ScriptValue call_sum(Script& script, CallArguments& arguments) {
 
 ScriptValue call_zip(Script&, CallArguments& arguments) {
   std::vector<std::vector<ScriptValue>> columns;
+  const NamedValue* strict = arguments.optional("strict", true);
   for (const NamedValue& iterable : arguments.rest()) columns.push_back(items_of(iterable));
   arguments.done();
+  if (strict && !integer_of(strict->value)) {
+    fail(ErrorClass::Type, strict->span, "call.argument",
+         fmt::format("zip: found {} for strict; expected True or False", describe(strict->value)));
+  }
   std::size_t length = columns.empty() ? 0 : columns[0].size();
-  for (const auto& column : columns) length = std::min(length, column.size());
+  for (const auto& column : columns) {
+    if (strict && *integer_of(strict->value) != 0 && column.size() != columns[0].size()) {
+      fail(ErrorClass::Runtime, strict->span, "script.zip",
+           fmt::format("zip: found lists of {} and {} items; strict=True takes those of one length",
+                       columns[0].size(), column.size()));
+    }
+    length = std::min(length, column.size());
+  }
   std::vector<ScriptValue> rows;
   for (std::size_t i = 0; i < length; ++i) {
     poll_interrupt(arguments.span());
@@ -240,7 +252,7 @@ constexpr Builtin sequence_table[] = {
     {"min", "min(values…) · min(list, key=None) · min(tensor)", call_min},
     {"max", "max(values…) · max(list, key=None) · max(tensor)", call_max},
     {"sum", "sum(list, start=0) · sum(tensor)", call_sum},
-    {"zip", "zip(lists or tensors…)", call_zip},
+    {"zip", "zip(lists or tensors…, strict=False)", call_zip},
     {"enumerate", "enumerate(list, start=0)", call_enumerate},
     {"sorted", "sorted(list, key=None, reverse=False)", call_sorted},
 };

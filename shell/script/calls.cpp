@@ -183,8 +183,8 @@ ScriptValue ScriptCalls::value_of_call(const ast::Call& call, Span span) {
       const ScriptValue kept = *value;
       check_callable(kept, *call.callee);
       if (generator_of(call)) refuse_generator(call);
-      return this->call(kept, kept.as<FunctionReference>() ? arguments_to_give(call) : arguments_of(call),
-                        span);
+      if (const auto* function = kept.as<FunctionReference>()) return call_of_module(*function, call, span);
+      return call_of_value(kept, call, span);
     }
     if (slot_of(*name) || !namespaces().known(name->id)) return call_by_name(*name, call, span);
   }
@@ -209,7 +209,7 @@ ScriptValue ScriptCalls::value_of_call(const ast::Call& call, Span span) {
   }
   const ScriptValue callee = value_of(*call.callee);
   check_callable(callee, *call.callee);
-  return this->call(callee, arguments_of(call), span);
+  return call_of_value(callee, call, span);
 }
 
 ScriptValue ScriptCalls::call(const ScriptValue& callee, std::vector<NamedValue> arguments, Span span) {
@@ -260,8 +260,7 @@ ScriptValue ScriptCalls::call_by_name(const ast::Name& callee, const ast::Call& 
     }
     if (!given) fail(ErrorClass::Type, span, "donate.name", "donate takes one name");
     if (!environment_.find(*given)) unknown_name(*given, call.arguments[0].value->span);
-    if (options_.observer) options_.observer->donated(*given, *environment_.find(*given));
-    return environment_.take(*given);
+    return donate(*given);
   }
   if (const Builtin* builtin = find_builtin(name)) {
     const bool all = name == "all";
@@ -281,7 +280,7 @@ ScriptValue ScriptCalls::call_by_name(const ast::Name& callee, const ast::Call& 
     const auto* module = names().find(candidate)->as<ModulePtr>();
     if (module && (*module)->find(name)) owners.push_back({*module, name});
   }
-  if (owners.size() == 1) return call_function(owners[0], arguments_to_give(call), span);
+  if (owners.size() == 1) return call_of_module(owners[0], call, span);
   if (owners.empty() && observer()) {
     if (const auto value = observer()->unbound(name, call.callee->span))
       return this->call(*value, arguments_of(call), span);
@@ -326,7 +325,7 @@ ScriptValue ScriptCalls::call_method(const ast::Attribute& method, const ast::Ca
   if (object.as<ShapeValue>()) object = shape_as_tuple(object);
   if (!object.string() && generator_of(call)) refuse_generator(call);
   if (const auto* module = object.as<ModulePtr>(); module && (*module)->find(method.name)) {
-    return call_function({*module, method.name}, arguments_to_give(call), span);
+    return call_of_module({*module, method.name}, call, span);
   } else if (const ScriptValue* own = module ? library_function(*module, method.name) : nullptr) {
     return this->call(*own, arguments_of(call), span);
   }
@@ -392,7 +391,7 @@ std::string origin_of_states(const FunctionReference& function, std::size_t argu
 }  // namespace
 
 ScriptValue ScriptCalls::call_function(const FunctionReference& function, std::vector<NamedValue> arguments,
-                                       Span span) {
+                                       Span span, std::size_t donations) {
   unfinished_modules().refuse(function, span);
   for (const NamedValue& argument : arguments) unfinished_modules().refuse(argument.value, argument.span);
   std::vector<CallParameter> parameters = call_parameters(*function.module, function.name);
@@ -427,6 +426,7 @@ ScriptValue ScriptCalls::call_function(const FunctionReference& function, std::v
   arguments.clear();
   try {
     poll_interrupt(span);
+    accept_donations(function, values, donations);
     if (options_.observer) options_.observer->called(function, values);
     return trees.result(from_runtime(
         call_giving(session_.evaluator(), function.module, function.name, std::move(values), gives)));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ir/calls/entry.h"
 #include "shell/script/replaced_names.h"
 #include "shell/script/script_calls.h"
 
@@ -28,6 +29,54 @@ bool ScriptCalls::is_donation(const ast::Expr& argument) const {
   const auto* call = argument.as<ast::Call>();
   const auto* callee = call ? call->callee->as<ast::Name>() : nullptr;
   return callee && callee->id == "donate" && !slot_of(*callee) && !variable(*callee);
+}
+
+ScriptValue ScriptCalls::donate(const std::string& name) {
+  const bool touched = environment_.is_touched(name);
+  ScriptValue value = environment_.take(name);
+  donations_.push_back({name, value, touched});
+  return value;
+}
+
+void ScriptCalls::let_donations_go(std::size_t first) {
+  if (first >= donations_.size()) return;
+  // Who is told may let go of the last other holder.
+  for (std::size_t i = first; options_.observer && i < donations_.size(); ++i)
+    options_.observer->donated(donations_[i].name, donations_[i].value);
+  donations_.resize(first);
+}
+
+void ScriptCalls::give_back_donations() {
+  for (; !donations_.empty(); donations_.pop_back()) {
+    Donation& donation = donations_.back();
+    environment_.give_back(donation.name, std::move(donation.value), donation.touched);
+  }
+}
+
+ScriptValue ScriptCalls::call_of_module(const FunctionReference& function, const ast::Call& call, Span span) {
+  const std::size_t mark = donations_.size();
+  return call_function(function, arguments_to_give(call), span, mark);
+}
+
+ScriptValue ScriptCalls::call_of_value(const ScriptValue& callee, const ast::Call& call, Span span) {
+  const std::size_t mark = donations_.size();
+  std::vector<NamedValue> arguments = arguments_of(call);
+  if (const auto* function = callee.as<FunctionReference>())
+    return call_function(*function, std::move(arguments), span, mark);
+  // The parameters of a function of the script are the only holders.
+  if (callee.as<ScriptFunctionPtr>()) let_donations_go(mark);
+  return this->call(callee, std::move(arguments), span);
+}
+
+// A function of tensors that takes these values may write over what is donated. What it does not take is
+// looked for before; a prim_func writes over nothing that it is given.
+void ScriptCalls::accept_donations(const FunctionReference& function, const std::vector<Value>& values,
+                                   std::size_t first) {
+  if (first >= donations_.size()) return;
+  const FunctionPtr graph = function.module->function(function.name);
+  if (!graph) return;
+  bind_arguments(*graph, values);
+  let_donations_go(first);
 }
 
 // False, with nothing changed, for a name that is not this script's to change.

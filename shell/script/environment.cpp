@@ -86,6 +86,22 @@ ScriptValue Environment::hand_over(std::uint32_t place) {
   return std::exchange(entry.value, {});
 }
 
+void Environment::give_back(std::string_view name, ScriptValue value, bool touched) {
+  const std::uint32_t place = place_of(name);
+  Entry& entry = entries_[place];
+  std::erase_if(changes_, [&](const Change& change) { return change.place == place; });
+  entry.value = std::move(value);
+  entry.bound = true;
+  if (touched) return;
+  entry.touched = false;
+  std::erase(touched_, place);
+}
+
+bool Environment::is_touched(std::string_view name) const {
+  const auto found = places_.find(name);
+  return found != places_.end() && entries_[found->second].touched;
+}
+
 void Environment::remove(std::string_view name) {
   const std::uint32_t place = place_of(name);
   Entry& entry = entries_[place];

@@ -48,6 +48,9 @@ class Environment {
   ScriptValue take(std::string_view name);
   // The same of a bound name that the statement binds anew: until it does the name stands for nothing.
   ScriptValue hand_over(std::uint32_t place);
+  // Takes `take` back, of a name that was touched before or not.
+  void give_back(std::string_view name, ScriptValue value, bool touched);
+  bool is_touched(std::string_view name) const;
   // Unbinds a name that is bound.
   void remove(std::string_view name);
   std::vector<std::string> names() const;  // sorted

@@ -13,16 +13,15 @@
 namespace relish {
 namespace {
 
-// A field wider than this is refused: the text would only be blanks.
+// A field wider than this is refused: the text would only be blanks. So are more digits behind the point.
 constexpr int widest_field = 10000;
-constexpr int most_digits = 400;
 
 struct FormatSpec {
   std::string fill = " ";
   char align = 0;  // '<', '>', '^', '=' or 0 by kind
-  char sign = '-';
+  char sign = 0;   // '+', '-', ' ' or 0: as '-'
+  bool no_negative_zero = false;
   bool alternate = false;
-  bool zero = false;
   int width = 0;
   char grouping = 0;  // ',' or '_'
   std::optional<int> precision;
@@ -31,22 +30,39 @@ struct FormatSpec {
 
 [[noreturn]] void bad_spec(std::string_view spec, Span span) {
   fail(ErrorClass::Syntax, span, "script.format",
-       fmt::format("found the format '{}'; expected [[fill]align][sign][0][width][,][.precision][type]",
+       fmt::format("found the format '{}'; expected [[fill]align][sign][z][#][0][width][,][.precision][type]",
                    printable(spec)));
+}
+
+[[noreturn]] void unfit_spec(Span span, std::string message) {
+  fail(ErrorClass::Type, span, "script.format", std::move(message));
 }
 
 bool is_alignment(char c) { return c == '<' || c == '>' || c == '^' || c == '='; }
 
-std::optional<int> take_number(std::string_view& rest, int most) {
+bool one_of(char type, std::string_view types) {
+  return type != 0 && types.find(type) != std::string_view::npos;
+}
+
+std::optional<int> take_number(std::string_view& rest, std::string_view what, Span span) {
+  std::size_t digits = 0;
+  while (digits < rest.size() && rest[digits] >= '0' && rest[digits] <= '9') ++digits;
+  if (digits == 0) return std::nullopt;
   int number = 0;
-  auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
-  if (end == rest.data()) return std::nullopt;
-  if (error != std::errc{} || number > most || rest.front() == '-') return -1;
-  rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+  const auto error = std::from_chars(rest.data(), rest.data() + digits, number).ec;
+  if (error != std::errc{} || number > widest_field) {
+    fail(ErrorClass::Syntax, span, "script.format",
+         fmt::format("found the {} {} in a format; expected at most {}", what, rest.substr(0, digits),
+                     widest_field));
+  }
+  rest.remove_prefix(digits);
   return number;
 }
 
-FormatSpec parse_spec(std::string_view spec, Span span) {
+// What the kinds have in common; `kind` is the value's: 's' text, 'd' an int, 'f' a float. As in Python a 0
+// before the width is the fill where none is written, and of numbers stands behind the sign unless an
+// alignment is written.
+FormatSpec parse_spec(std::string_view spec, char kind, Span span) {
   FormatSpec result;
   std::string_view rest = spec;
   auto take = [&](std::string_view any_of) -> char {
@@ -59,40 +75,70 @@ FormatSpec parse_spec(std::string_view spec, Span span) {
   std::size_t fill_bytes = 1;
   while (fill_bytes < rest.size() && (static_cast<unsigned char>(rest[fill_bytes]) & 0xC0) == 0x80)
     ++fill_bytes;
-  if (rest.size() > fill_bytes && is_alignment(rest[fill_bytes])) {
+  const bool filled = rest.size() > fill_bytes && is_alignment(rest[fill_bytes]);
+  if (filled) {
     result.fill = std::string(rest.substr(0, fill_bytes));
     result.align = rest[fill_bytes];
     rest.remove_prefix(fill_bytes + 1);
   } else {
     result.align = take("<>^=");
   }
-  if (char sign = take("+- ")) result.sign = sign;
+  result.sign = take("+- ");
+  result.no_negative_zero = take("z") != 0;
   result.alternate = take("#") != 0;
-  if (take("0")) {
-    result.zero = true;
-    if (result.align == 0) {
-      result.fill = "0";
-      result.align = '=';
-    }
+  if (!filled && take("0")) {
+    result.fill = "0";
+    if (result.align == 0 && kind != 's') result.align = '=';
   }
-  if (auto width = take_number(rest, widest_field)) {
-    if (*width < 0) bad_spec(spec, span);
-    result.width = *width;
-  }
+  result.width = take_number(rest, "width", span).value_or(0);
   result.grouping = take(",_");
   if (take(".")) {
-    result.precision = take_number(rest, most_digits);
-    if (!result.precision || *result.precision < 0) bad_spec(spec, span);
+    result.precision = take_number(rest, "precision", span);
+    if (!result.precision) bad_spec(spec, span);
   }
   result.type = take("bcdoxXeEfFgGs%n");
   if (!rest.empty()) bad_spec(spec, span);
-  const bool other_base =
-      result.type != 0 && std::string_view("boxX").find(result.type) != std::string_view::npos;
-  if (result.grouping == ',' && other_base) {
-    fail(ErrorClass::Syntax, span, "script.format",
-         fmt::format("found ',' with the format type '{0}'; expected '_{0}'", result.type));
-  }
   return result;
+}
+
+// A type of the other kinds, and what a type does not go together with.
+void check_spec(const FormatSpec& spec, char kind, std::string_view found, Span span) {
+  const char type = spec.type;
+  if (kind == 's' ? type != 0 && type != 's' : type == 's') {
+    unfit_spec(
+        span, fmt::format("the format type '{}' takes a {}, found {}{}", type, kind == 's' ? "number" : "str",
+                          found, kind == 's' ? "" : "; write {x!s:…}"));
+  }
+  if (kind == 'f' && one_of(type, "bcdoxX"))
+    unfit_spec(span, fmt::format("the format type '{}' takes an int, found {}", type, found));
+  if (spec.grouping == ',' && one_of(type, "boxX")) {
+    fail(ErrorClass::Syntax, span, "script.format",
+         fmt::format("found ',' with the format type '{0}'; expected '_{0}'", type));
+  }
+  const bool text = kind == 's' || type == 'c';
+  if (spec.grouping && (text || type == 'n')) {
+    unfit_spec(span, fmt::format("found '{}' in a format{}; expected it in that of a number", spec.grouping,
+                                 type == 'n' ? " of the type 'n'" : " of a str"));
+  }
+  const char* sign = spec.sign == '+'   ? "+"
+                     : spec.sign == '-' ? "-"
+                     : spec.sign        ? " "
+                     : spec.alternate   ? "#"
+                                        : nullptr;
+  if (text && sign)
+    unfit_spec(span, fmt::format("found '{}' in the format of a str; expected it in that of a number", sign));
+  if (kind == 's' && spec.align == '=')
+    unfit_spec(span, "found '=' in the format of a str; expected '<', '>' or '^'");
+  const bool real = kind == 'f' || (kind == 'd' && one_of(type, "eEfFgG%"));
+  if (spec.no_negative_zero && !real) {
+    unfit_spec(span, fmt::format("found 'z' in the format of {}; expected it in that of a float", found));
+  }
+  if (kind == 'd' && !real && spec.precision) {
+    unfit_spec(
+        span,
+        fmt::format("found the precision {0} in the format of an int; expected none, or .{0}f, .{0}e, .{0}g",
+                    *spec.precision));
+  }
 }
 
 std::size_t code_points(std::string_view text) {
@@ -174,18 +220,24 @@ std::string digits_of(double magnitude, std::chars_format format, int precision)
   return std::string(buffer.data(), end);
 }
 
-// '#': the point is always written, and of 'g' the zeros behind it.
-std::string with_point(const FormatSpec& spec, std::string body, double magnitude) {
-  if (spec.type == 'g' || spec.type == 'G') {
-    const int precision = std::max(spec.precision.value_or(6), 1);
-    const std::string scientific = digits_of(magnitude, std::chars_format::scientific, precision - 1);
-    const int exponent = std::atoi(scientific.c_str() + scientific.find('e') + 1);
-    body = exponent < -4 || exponent >= precision
-               ? scientific
-               : digits_of(magnitude, std::chars_format::fixed, precision - 1 - exponent);
-  }
+// The digits of 'g', with all that the precision counts (`zeros`) or without zeros at the end. A format
+// without a type has digits behind the point or an exponent, so that one digit goes to the exponent's form
+// sooner.
+std::string general_digits(double magnitude, int precision, bool zeros, bool without_type) {
+  precision = std::max(precision, 1);
+  const std::string scientific = digits_of(magnitude, std::chars_format::scientific, precision - 1);
+  const int exponent = std::atoi(scientific.c_str() + scientific.find('e') + 1);
+  const bool with_exponent = exponent < -4 || exponent >= precision - without_type;
+  std::string body =
+      with_exponent ? scientific : digits_of(magnitude, std::chars_format::fixed, precision - 1 - exponent);
+  if (zeros) return body;
   const std::size_t end = std::min(body.find('e'), body.size());
-  if (body.find('.') == std::string::npos) body.insert(end, ".");
+  std::size_t keep = end;
+  if (body.find('.') < end) {
+    while (body[keep - 1] == '0') --keep;
+    if (body[keep - 1] == '.') --keep;
+  }
+  body.erase(keep, end - keep);
   return body;
 }
 
@@ -194,23 +246,26 @@ std::string format_real(const FormatSpec& spec, double value, std::string_view s
   bool negative = std::signbit(value) && !std::isnan(value);
   double magnitude = std::fabs(value);
   std::string body;
-  bool percent = spec.type == '%';
+  const bool percent = spec.type == '%';
   if (percent) magnitude *= 100;
   if (!std::isfinite(magnitude)) {
     body = std::isnan(magnitude) ? "nan" : "inf";
-  } else if (spec.type == 'f' || spec.type == 'F' || percent) {
+  } else if (one_of(spec.type, "fF%")) {
     body = digits_of(magnitude, std::chars_format::fixed, spec.precision.value_or(6));
-  } else if (spec.type == 'e' || spec.type == 'E') {
+  } else if (one_of(spec.type, "eE")) {
     body = digits_of(magnitude, std::chars_format::scientific, spec.precision.value_or(6));
-  } else if (spec.type == 'g' || spec.type == 'G' || spec.type == 'n' || spec.precision) {
-    body = digits_of(magnitude, std::chars_format::general, spec.precision.value_or(6));
-    bool plain = body.find_first_of(".e") == std::string::npos;
-    if (spec.type == 0 && plain) body += ".0";
+  } else if (spec.type != 0 || spec.precision) {
+    body = general_digits(magnitude, spec.precision.value_or(6), spec.alternate, spec.type == 0);
+    if (spec.type == 0 && body.find_first_of(".e") == std::string::npos) body += ".0";
   } else {
     body = shortest.substr(shortest.starts_with('-') ? 1 : 0);
   }
-  if (spec.alternate && std::isfinite(magnitude)) body = with_point(spec, std::move(body), magnitude);
-  if (spec.type == 'E' || spec.type == 'G' || spec.type == 'F') {
+  // '#': the point is always written.
+  if (spec.alternate && std::isfinite(magnitude) && body.find('.') == std::string::npos)
+    body.insert(std::min(body.find('e'), body.size()), ".");
+  if (spec.no_negative_zero && body.substr(0, body.find('e')).find_first_not_of("0.") == std::string::npos)
+    negative = false;
+  if (one_of(spec.type, "EGF")) {
     for (char& c : body) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   }
   const std::string sign = sign_text(negative, spec.sign);
@@ -251,9 +306,14 @@ std::string character_text(std::uint32_t code) {
   return {static_cast<char>(0xF0 | (code >> 18)), tail(12), tail(6), tail(0)};
 }
 
+std::string escape_of(std::uint32_t code) {
+  return code < 0x100     ? fmt::format("\\x{:02x}", code)
+         : code < 0x10000 ? fmt::format("\\u{:04x}", code)
+                          : fmt::format("\\U{:08x}", code);
+}
+
 std::string format_with_spec(const ScriptValue& value, std::string_view spec_text, Span span) {
   if (spec_text.empty()) return written_text(value);
-  FormatSpec spec = parse_spec(spec_text, span);
   ScriptValue number = value;
   if (const Tensor* tensor = value.tensor(); tensor && tensor->rank() == 0) {
     if (is_float(tensor->dtype())) {
@@ -262,27 +322,21 @@ std::string format_with_spec(const ScriptValue& value, std::string_view spec_tex
       number = tensor->get_int(0);
     }
   }
-  if (number.is_number() && spec.type != 's') {
-    bool integer_type = spec.type != 0 && std::string_view("bdoxX").find(spec.type) != std::string_view::npos;
-    auto integer = integer_of(number);
-    if (integer && (integer_type || (spec.type == 0 && !spec.precision) || spec.type == 'n')) {
-      return format_integer(spec, *integer);
-    }
-    if (spec.type == 'c') return format_text(spec, character_of(number, span));
-    if (!integer_type) return format_real(spec, *real_of(number), written_text(value));
-    fail(ErrorClass::Type, span, "script.format",
-         fmt::format("the format type '{}' takes an int, found a float", spec.type));
+  if (!number.is_number() && !number.string()) {
+    const bool sequence = value.tensor() || value.sequence() || value.dictionary();
+    unfit_spec(
+        span, fmt::format("the format '{}' takes a number or a str, found {}; write {}", printable(spec_text),
+                          describe(value), sequence ? "the format of each item, or {x!s:…}" : "{x!s:…}"));
   }
-  if (number.string() || number.as<bool>() || spec.type == 's') {
-    if (spec.type != 0 && spec.type != 's') {
-      fail(ErrorClass::Type, span, "script.format",
-           fmt::format("the format type '{}' takes a number, found {}", spec.type, describe(value)));
-    }
-    return format_text(spec, text_of(number));
-  }
-  fail(ErrorClass::Type, span, "script.format",
-       fmt::format("the format '{}' takes a number or a str, found {}", printable(spec_text),
-                   describe(value)));
+  const auto integer = number.is_number() ? integer_of(number) : std::nullopt;
+  const char kind = number.string() ? 's' : integer ? 'd' : 'f';
+  const FormatSpec spec = parse_spec(spec_text, kind, span);
+  check_spec(spec, kind, describe(value), span);
+  if (kind == 's') return format_text(spec, text_of(number));
+  if (kind == 'f' || one_of(spec.type, "eEfFgG%"))
+    return format_real(spec, *real_of(number), written_text(value));
+  if (spec.type == 'c') return pad(spec, "", character_of(number, span), '>');
+  return format_integer(spec, *integer);
 }
 
 }  // namespace relish

@@ -15,5 +15,7 @@ std::string format_with_spec(const ScriptValue& value, std::string_view spec, Sp
 
 // The UTF-8 of a character, which is no surrogate.
 std::string character_text(std::uint32_t code);
+// It as an escape of a literal, such as \u200b.
+std::string escape_of(std::uint32_t code);
 
 }  // namespace relish

@@ -84,6 +84,10 @@ std::string lower_at(std::string_view text, std::size_t at, std::uint32_t code) 
 
 }  // namespace
 
+bool is_printable(std::uint32_t code) {
+  if (is_ascii(code)) return code >= ' ' && code != 0x7F;
+  return row_of(unprintable, code) == nullptr;
+}
 bool is_letter(std::uint32_t code) {
   if (is_ascii(code)) return is_capital_of_ascii(code) || is_small_of_ascii(code);
   return row_of(alphabetic, code) != nullptr;

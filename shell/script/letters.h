@@ -25,10 +25,13 @@ struct LetterSpelling {
 };
 
 namespace letters {
-extern const std::span<const LetterRange> alphabetic, numeric, digits, capitals, small, titles, ignored;
+extern const std::span<const LetterRange> alphabetic, numeric, digits, capitals, small, titles, ignored,
+    unprintable;
 extern const std::span<const LetterShift> to_upper, to_lower, to_title;
 extern const std::span<const LetterSpelling> to_upper_spelt, to_lower_spelt, to_title_spelt;
 
+// What repr and str of a list write as it is.
+bool is_printable(std::uint32_t code);
 bool is_letter(std::uint32_t code);
 bool is_letter_or_number(std::uint32_t code);
 bool is_digit(std::uint32_t code);

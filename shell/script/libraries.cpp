@@ -7,6 +7,7 @@
 
 #include "frontend/module/module_links.h"
 #include "frontend/names/binding_names.h"
+#include "shell/script/earlier_reads.h"
 #include "shell/script/name_places.h"
 #include "shell/script/script.h"
 #include "shell/script/unread_changes.h"
@@ -66,6 +67,7 @@ void Script::take_library(const ModulePtr& module, const LibraryText& text) {
   const ast::Block& statements = *text.statements;
   const auto scope = find_places(statements, library.names);
   find_unread_changes(statements, true);
+  find_earlier_reads(statements);
   struct Running {
     Library*& place;
     Library* before;

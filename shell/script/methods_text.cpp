@@ -100,21 +100,25 @@ ScriptValue text_is_name(Script&, const ScriptValue& self, CallArguments& argume
 
 // --- Looking for parts.
 
-// The bytes of the characters from `start` to `end`, as find, count and others take them.
-struct FieldPart {
-  std::size_t begin = 0, end = 0;
+// The characters from `start` to `end`, as find, count and others take them, and where they begin in bytes;
+// nothing where the end stands in front of the start, or that behind the text: there not even '' is.
+struct TextPart {
+  std::string_view text;
+  std::size_t begin = 0;
 };
 
-FieldPart part_of(const std::string& text, CallArguments& arguments, std::int64_t& length) {
+std::optional<TextPart> part_of(const std::string& text, CallArguments& arguments) {
   const NamedValue* start = arguments.optional("start");
   const NamedValue* end = arguments.optional("end");
   arguments.done();
-  length = count_characters(text);
+  const std::int64_t length = count_characters(text);
   SubscriptItem::Slice slice;
   if (start && !start->value.is_none()) slice.begin = index_of(start->value, start->span, "a bound");
   if (end && !end->value.is_none()) slice.end = index_of(end->value, end->span, "a bound");
   const SlicePositions p = slice_positions(slice, length, arguments.span());
-  return {byte_of_character(text, p.begin), byte_of_character(text, std::max(p.begin, p.end))};
+  if (p.begin > p.end || (slice.begin && *slice.begin > length)) return std::nullopt;
+  const std::size_t begin = byte_of_character(text, p.begin);
+  return TextPart{std::string_view(text).substr(begin, byte_of_character(text, p.end) - begin), begin};
 }
 
 enum class MissingField : std::uint8_t { Minus, Error };
@@ -124,12 +128,12 @@ ScriptValue text_find(Script&, const ScriptValue& self, CallArguments& arguments
   const NamedValue& wanted = arguments.required("part");
   const std::string& part = text_argument(wanted, arguments.callee());
   const std::string& text = *self.string();
-  std::int64_t length = 0;
-  const FieldPart where = part_of(text, arguments, length);
-  const std::string_view inside = std::string_view(text).substr(where.begin, where.end - where.begin);
-  const std::size_t found = last ? inside.rfind(part) : inside.find(part);
+  const std::optional<TextPart> inside = part_of(text, arguments);
+  const std::size_t found = !inside ? std::string_view::npos
+                            : last  ? inside->text.rfind(part)
+                                    : inside->text.find(part);
   if (found != std::string_view::npos)
-    return count_characters(std::string_view(text).substr(0, where.begin + found));
+    return count_characters(std::string_view(text).substr(0, inside->begin + found));
   if (missing == MissingField::Minus) return -1;
   fail(ErrorClass::Runtime, wanted.span, "script.no_item",
        fmt::format("{}: '{}' is not in the str", arguments.callee(), printable(part, 40)));
@@ -137,10 +141,9 @@ ScriptValue text_find(Script&, const ScriptValue& self, CallArguments& arguments
 
 ScriptValue text_count(Script&, const ScriptValue& self, CallArguments& arguments) {
   const std::string& part = text_argument(arguments.required("part"), "count");
-  std::int64_t length = 0;
-  const FieldPart where = part_of(*self.string(), arguments, length);
-  const std::string_view inside =
-      std::string_view(*self.string()).substr(where.begin, where.end - where.begin);
+  const std::optional<TextPart> where = part_of(*self.string(), arguments);
+  if (!where) return 0;
+  const std::string_view inside = where->text;
   if (part.empty()) return count_characters(inside) + 1;
   std::int64_t count = 0;
   for (std::size_t at = inside.find(part); at != std::string_view::npos;
@@ -152,12 +155,9 @@ ScriptValue text_count(Script&, const ScriptValue& self, CallArguments& argument
 template <bool at_end>
 ScriptValue text_begins(Script&, const ScriptValue& self, CallArguments& arguments) {
   const NamedValue& wanted = arguments.required("part");
-  std::int64_t length = 0;
-  const FieldPart where = part_of(*self.string(), arguments, length);
-  const std::string_view inside =
-      std::string_view(*self.string()).substr(where.begin, where.end - where.begin);
+  const std::optional<TextPart> inside = part_of(*self.string(), arguments);
   const auto fits = [&](const std::string& part) {
-    return at_end ? inside.ends_with(part) : inside.starts_with(part);
+    return inside && (at_end ? inside->text.ends_with(part) : inside->text.starts_with(part));
   };
   const ScriptList* several = wanted.value.sequence();
   if (!several || !several->tuple) return fits(text_argument(wanted, arguments.callee()));

@@ -17,6 +17,9 @@ struct PythonName {
 };
 
 constexpr PythonName python_names[] = {
+    {"__file__", "; paths of load and save are relative to the file"},
+    {"__name__", "; the statements of a script run when it is run: write them without the if"},
+    {"ascii", "; write f\"{x!a}\""},
     {"bin", "; write f\"{n:#b}\""},
     {"bytearray", "; a tensor of uint8 holds bytes: load(path, bytes=True)"},
     {"bytes", "; a tensor of uint8 holds bytes: load(path, bytes=True)"},
@@ -35,6 +38,7 @@ constexpr PythonName python_names[] = {
     {"issubclass", "; there are no classes of values; type(x) is a str"},
     {"iter", "; write for x in values, or values[i]"},
     {"locals", "; :vars lists the names of a session"},
+    {"memoryview", "; a tensor of uint8 holds bytes: load(path, bytes=True)"},
     {"next", "; write for x in values, or values[i]"},
     {"nil", "; write None"},
     {"none", "; write None"},
@@ -42,6 +46,9 @@ constexpr PythonName python_names[] = {
     {"object", "; a dict holds values by name"},
     {"oct", "; write f\"{n:#o}\""},
     {"open", "; write load(path) and save(value, path)"},
+    {"quit", "; write exit()"},
+    {"raw_input", "; arg(name, default) is given on the command line as --set name=value"},
+    {"reduce", "; write a loop: for x in xs: total = f(total, x)"},
     {"set", "; a dict holds names once: {name: True for name in names}"},
     {"setattr", "; a dict holds values by name: d[name] = value"},
     {"slice", "; write values[a:b]"},
@@ -49,6 +56,8 @@ constexpr PythonName python_names[] = {
     {"super", "; there are no classes of values"},
     {"true", "; write True"},
     {"undefined", "; write None"},
+    {"unicode", "; write str(x)"},
+    {"xrange", "; write range(n)"},
 };
 
 // Members that lists, dicts and strs have in other languages, or in Python alone.
@@ -69,10 +78,14 @@ constexpr Member members_of_dicts[] = {
     {"len", "len(d)"},          {"length", "len(d)"},     {"size", "len(d)"},
 };
 constexpr Member members_of_texts[] = {
+    {"__name__", "type(x) alone, which is the name"},
     {"casefold", "s.lower()"},
     {"contains", "part in s"},
+    {"encode", "s alone: files and tensors of bytes come from load(path, bytes=True)"},
     {"expandtabs", "s.replace(\"\\t\", \"    \")"},
     {"includes", "part in s"},
+    {"format_map", "s.format(**d)"},
+    {"isascii", "all(ord(c) < 128 for c in s)"},
     {"isdecimal", "s.isdigit()"},
     {"isnumeric", "s.isdigit()"},
     {"len", "len(s)"},
@@ -80,6 +93,7 @@ constexpr Member members_of_texts[] = {
     {"size", "len(s)"},
     {"toLowerCase", "s.lower()"},
     {"toUpperCase", "s.upper()"},
+    {"translate", "\"\".join(table.get(c, c) for c in s)"},
     {"trim", "s.strip()"},
 };
 

@@ -11,6 +11,7 @@
 #include "shell/program/module_files.h"
 #include "shell/program/reading.h"
 #include "shell/script/constant_values.h"
+#include "shell/script/earlier_reads.h"
 #include "shell/script/name_places.h"
 #include "shell/script/unfinished_modules.h"
 #include "shell/script/unread_changes.h"
@@ -74,6 +75,7 @@ void Script::run(std::uint32_t file) {
     const ast::Block& statements = *text;
     const TextFrame frame(*this, text, *find_places(statements, environment_));
     find_unread_changes(statements, options_.interactive || options_.observer != nullptr);
+    find_earlier_reads(statements);
     only_declared_ = std::all_of(statements.begin(), statements.end(), is_declaration);
     declare_arguments(statements);
     if (!options_.interactive) {

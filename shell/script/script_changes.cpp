@@ -99,8 +99,20 @@ void ScriptChanges::check_is_seen(const ast::AugmentedAssignment& assignment, co
   check_is_seen(Place{name, assignment.target->span}, {change});
 }
 
+// What the expression has read would be changed with it in Python.
+void ScriptChanges::check_is_first(const ast::Name& name, Span span) {
+  if (!name.read_before.known()) return;
+  fail(ErrorClass::Type, span, "script.earlier_read",
+       fmt::format(
+           "'{0}' is read in front of its change in one expression, where Python would see the change; "
+           "write the change on a line of its own",
+           printable(name.id)),
+       {{name.read_before, "it is read here"}});
+}
+
 ScriptValue& ScriptChanges::to_change(const Place& place, std::uint32_t levels, const ChangeText& change) {
   check_may_change(*place.name, place.span);
+  check_is_first(*place.name, place.span);
   check_is_seen(place, change);
   ScriptValue* at = value_to_change(*place.name);
   if (!at) value_of_name(*place.name, place.span);

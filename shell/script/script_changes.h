@@ -30,6 +30,7 @@ class ScriptChanges : public ScriptValues {
   // The value itself, whose containers nobody else holds; `levels` of nesting come into it. TypeError when
   // the name's value is not this function's to change, or nobody would see the change.
   ScriptValue& to_change(const Place& place, std::uint32_t levels, const ChangeText& change);
+  void check_is_first(const ast::Name& name, Span span);
   // Where undo of changes in place is noted; null when nothing is to be undone.
   Environment* undo() { return frame_ && frame_->function ? nullptr : &environment_; }
 

@@ -111,7 +111,9 @@ Script::Flow Script::run_statement(const ast::Statement& statement) {
     } else {
       flow = execute(statement);
     }
+    if (!in_function()) let_donations_go(0);
   } catch (Failure& failure) {
+    if (!in_function()) give_back_donations();
     failure.at(statement.span);
     throw;
   }

@@ -42,6 +42,11 @@ class PercentFormat {
   }
 
  private:
+  struct Flags {
+    bool left = false, zero = false, alternate = false;
+    char sign = 0;
+  };
+
   const ScriptValue& take() {
     const std::size_t i = next_++;
     if (tuple_ ? i >= tuple_->items.size() : i > 0)
@@ -76,25 +81,24 @@ class PercentFormat {
              fmt::format("the dict has no key '{}'", printable(key)));
       at_ = end + 1;
     }
-    bool left = false, zero = false, alternate = false;
-    char sign = 0;
+    Flags flags;
     for (; at_ < text_.size(); ++at_) {
       const char c = text_[at_];
       if (c == '-') {
-        left = true;
+        flags.left = true;
       } else if (c == '0') {
-        zero = true;
+        flags.zero = true;
       } else if (c == '#') {
-        alternate = true;
+        flags.alternate = true;
       } else if (c == '+' || c == ' ') {
-        sign = sign == '+' ? '+' : c;
+        flags.sign = flags.sign == '+' ? '+' : c;
       } else {
         break;
       }
     }
     std::int64_t width = number().value_or(0);
     if (width < 0) {
-      left = true;
+      flags.left = true;
       width = -width;
     }
     std::optional<std::int64_t> precision;
@@ -110,50 +114,40 @@ class PercentFormat {
       return;
     }
     const ScriptValue& value = named ? *named : take();
-    std::string spec = left                                                               ? "<"
-                       : zero && kind != 's' && kind != 'r' && kind != 'a' && kind != 'c' ? ""
-                                                                                          : ">";
-    const bool zeros = zero && spec.empty();
-    const auto finish = [&](std::string_view rest) {
-      if (zeros) spec += '0';
-      if (width > 0) spec += std::to_string(width);
-      spec += rest;
-      return spec;
-    };
+    const std::string field = fmt::format("{}{}", flags.left ? '<' : '>', width);
     const std::string dot = precision ? "." + std::to_string(*precision) : "";
     switch (kind) {
       case 's':
       case 'r':
       case 'a':
-        result_ += format_with_spec(converted_text(value, kind), finish(dot), span_);
+        result_ += format_with_spec(converted_text(value, kind), field + dot, span_);
         return;
       case 'c':
-        result_ += format_with_spec(character(value), finish(""), span_);
+        result_ += format_with_spec(character(value), field, span_);
         return;
       case 'd':
       case 'i':
       case 'u':
       case 'o':
       case 'x':
-      case 'X': {
-        if (sign) spec += sign;
-        if (alternate) spec += '#';
-        const std::string type(1, kind == 'i' || kind == 'u' ? 'd' : kind);
-        result_ += whole(value, kind, type, precision, finish(type));
+      case 'X':
+        result_ += whole(value, kind, flags, width, precision.value_or(0));
         return;
-      }
       case 'e':
       case 'E':
       case 'f':
       case 'F':
       case 'g':
       case 'G': {
-        if (sign) spec += sign;
-        if (alternate) spec += '#';
         if (!value.is_number() && !value.tensor())
           bad_format(span_, fmt::format("'%{}' takes a number, found {}", kind, describe(value)));
         const auto real = real_of(value);
-        result_ += format_with_spec(real ? ScriptValue(*real) : value, finish(dot + kind), span_);
+        std::string spec = flags.left ? "<" : flags.zero ? "" : ">";
+        if (flags.sign) spec += flags.sign;
+        if (flags.alternate) spec += '#';
+        if (flags.zero && !flags.left) spec += '0';
+        if (width > 0) spec += std::to_string(width);
+        result_ += format_with_spec(real ? ScriptValue(*real) : value, spec + dot + kind, span_);
         return;
       }
       default:
@@ -164,34 +158,44 @@ class PercentFormat {
 
   std::string character(const ScriptValue& value) {
     if (value.string() && count_characters(*value.string()) == 1) return *value.string();
-    if (const auto code = value.as<std::int64_t>()) return format_with_spec(*code, "c", span_);
+    if (const auto code = value.is_number() ? integer_of(value) : std::nullopt)
+      return format_with_spec(ScriptValue(*code), "c", span_);
     bad_format(span_, fmt::format("'%c' takes one character or its number, found {}", describe(value)));
   }
 
-  // An int, or for %d a float cut to one; a precision is a count of digits.
-  std::string whole(const ScriptValue& value, char kind, const std::string& type,
-                    std::optional<std::int64_t> precision, const std::string& spec) {
+  // An int, or for %d a float cut to one. A precision is a count of digits; zeros that fill the field stand
+  // behind the sign and the prefix.
+  std::string whole(const ScriptValue& value, char kind, const Flags& flags, std::int64_t width,
+                    std::int64_t precision) {
+    const bool decimal = kind == 'd' || kind == 'i' || kind == 'u';
     ScriptValue number = value;
-    if (const auto* real = value.as<double>(); real && type == "d")
+    if (const auto* real = value.as<double>(); real && decimal)
       number = truncate_to_int(std::trunc(*real), span_);
     if (!integer_of(number) && !number.tensor())
       bad_format(span_, fmt::format("'%{}' takes an int, found {}", kind, describe(value)));
-    if (!precision) return format_with_spec(number, spec, span_);
-    if (*precision > 10000) bad_format(span_, "found a precision beyond 10000");
-    // The digits first, then the field around them.
-    std::string body = format_with_spec(number, type, span_);
-    const bool negative = body.starts_with('-');
-    std::string digits = body.substr(negative);
-    if (digits.size() < static_cast<std::size_t>(*precision))
-      digits.insert(0, static_cast<std::size_t>(*precision) - digits.size(), '0');
-    const bool plus = spec.find('+') != std::string::npos;
-    std::string around = (negative ? "-" : plus ? "+" : "") + digits;
-    std::string field;
-    field += spec.starts_with('<') ? '<' : '>';
-    for (const char c : spec)
-      if (is_decimal(c)) field += c;
-    if (field.size() > 1 && field[1] == '0') field.erase(1, 1);
-    return format_with_spec(around, field, span_);
+    if (precision > 10000 || width > 10000) bad_format(span_, "found a field of more than 10000 characters");
+    const std::string type(1, decimal ? 'd' : kind);
+    std::string digits = format_with_spec(number, type, span_);
+    std::string front;
+    if (digits.starts_with('-')) {
+      front = "-";
+      digits.erase(0, 1);
+    } else if (flags.sign) {
+      front = flags.sign;
+    }
+    if (flags.alternate && !decimal) front += "0" + type;
+    const auto fill = [&](std::int64_t least) {
+      if (static_cast<std::size_t>(least) > digits.size())
+        digits.insert(0, static_cast<std::size_t>(least) - digits.size(), '0');
+    };
+    fill(precision);
+    if (flags.zero && !flags.left)
+      fill(std::max<std::int64_t>(width - static_cast<std::int64_t>(front.size()), 0));
+    const std::string body = front + digits;
+    const std::string blanks(
+        static_cast<std::size_t>(width) > body.size() ? static_cast<std::size_t>(width) - body.size() : 0,
+        ' ');
+    return flags.left ? body + blanks : blanks + body;
   }
 
   std::string_view text_;
@@ -325,10 +329,7 @@ std::string converted_text(const ScriptValue& value, char conversion) {
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t next = next_character(text, at);
     const std::uint32_t code = code_point(std::string_view(text).substr(at, next - at));
-    ascii += code < 0x80      ? std::string(1, text[at])
-             : code < 0x100   ? fmt::format("\\x{:02x}", code)
-             : code < 0x10000 ? fmt::format("\\u{:04x}", code)
-                              : fmt::format("\\U{:08x}", code);
+    ascii += code < 0x80 ? std::string(1, text[at]) : escape_of(code);
     at = next;
   }
   return ascii;

@@ -3,6 +3,9 @@
 
 #include "ir/printer/printer.h"
 #include "runtime/format.h"
+#include "shell/script/characters.h"
+#include "shell/script/format_spec.h"
+#include "shell/script/letters.h"
 #include "shell/script/script_function.h"
 #include "shell/script/unread_value.h"
 #include "support/failure.h"
@@ -15,8 +18,18 @@ namespace {
 std::string quoted(const std::string& text) {
   char quote = text.find('\'') != std::string::npos && text.find('"') == std::string::npos ? '"' : '\'';
   std::string result(1, quote);
-  for (char c : text) {
-    auto byte = static_cast<unsigned char>(c);
+  for (std::size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x80) {
+      const std::size_t next = next_character(text, at);
+      const std::string_view one = std::string_view(text).substr(at, next - at);
+      const std::uint32_t code = code_point(one);
+      result += letters::is_printable(code) ? std::string(one) : escape_of(code);
+      at = next;
+      continue;
+    }
+    ++at;
     if (c == quote || c == '\\') {
       result += '\\';
       result += c;
@@ -27,7 +40,7 @@ std::string quoted(const std::string& text) {
     } else if (c == '\t') {
       result += "\\t";
     } else if (byte < 0x20 || byte == 0x7F) {
-      result += fmt::format("\\x{:02x}", byte);
+      result += escape_of(byte);
     } else {
       result += c;
     }

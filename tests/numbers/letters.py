@@ -88,6 +88,7 @@ namespace relish::letters {{
     text += ranges_of("capitals", lambda c: unicodedata.category(c) != "Lt" and c.isupper())
     text += ranges_of("small", str.islower)
     text += ranges_of("titles", lambda c: unicodedata.category(c) == "Lt")
+    text += ranges_of("unprintable", lambda c: not c.isprintable())
     text += shifts_of("to_upper", str.upper)
     text += shifts_of("to_lower", str.lower)
     # At the beginning of a word, where that is another character than among capitals.

@@ -70,6 +70,10 @@ def texts():
     yield "print('prefix-x'.removeprefix('prefix-'), 'x.py'.removesuffix('.py'), 'abc'.index('c'), 'banana'.replace('an', 'AN', 1), 'abc'.replace('', '-'))"
     yield "print([c for c in 'abc'], list('xyz'), sorted('hello'), 'l' in 'hello', 'ell' not in 'hello', 'abc' < 'abd', 'Z' < 'a')"
     yield "print(repr('it\\'s'), repr(\"q\\\"q\"), repr('both\\'\"'), repr('tab\\t'), str('x'), repr('\\x01'), 'a' 'b')"
+    yield ("for a in [-9, -1, 0, 2, 3, 4, 9]:\n    for b in [-9, -1, 0, 2, 3, 9]:\n        print('abc'.find('', a, b), 'abc'.rfind('', a, b), "
+           "'abc'.count('', a, b), 'abc'.startswith('', a, b), 'abc'.endswith('', a, b), 'abc'.find('c', a, b))")
+    yield "print(repr('\\u200b \\x85 \\xad é \\u2028 \\U000e0001 \\ue000 \\U0001f600'), ['\\ufeff', '日本'], '%r %a' % ('\\u200b', '\\u200bé'))"
+    yield "print(list(zip([1, 2], 'ab', strict=True)), list(zip(strict=True)), list(zip([1, 2], [3], strict=False)))"
     yield "print(r'\\n', '\\x41\\u00e9\\U0001d11e', '\\101', 'a\\\nb')"
 
 
@@ -95,6 +99,42 @@ def formats():
     yield "w = 10\np = 3\nx = 2.718281828\nprint(f'{x:{w}.{p}f}|{x:>{w}}|{x!r:{w + 10}}|{w=} {x = :.2f} {\"a\"!a}')"
     yield "d = {'k': [1, 2]}\nprint(f'{d[\"k\"][0]} {len(d)} {[i * 2 for i in d[\"k\"]]} {(lambda v: v + 1)(2)} {1 if d else 2}')"
     yield "print(f'{True} {True:d} {True:5} {None} {[1, 2.0]} {(1,)} {{}} {float(\"inf\"):6} {float(\"nan\"):.2f}')"
+
+
+    yield from fields()
+
+
+def fields():
+    """Formats put together from all that they may have; those that Python refuses are left out."""
+    draw = random.Random(21)
+    some = lambda share, make: make() if draw.random() < share else ""
+    values = [0, 7, -42, 255, 1234567, 0.0, -0.0, 1.5, -2.5, 3.14159, 1e16, 1e15, 123456.789, 1e-7, 99.995, float("inf"), float("nan"),
+              True, "abc", "ä€x"]
+    written = lambda value: f"float('{value}')" if value in (float("inf"),) or value != value else repr(value)
+    lines = []
+    while len(lines) < 160:
+        value = draw.choice(values)
+        spec = (some(.4, lambda: some(.5, lambda: draw.choice("*0x")) + draw.choice("<>^=")) + some(.3, lambda: draw.choice("+- "))
+                + some(.1, lambda: "z") + some(.2, lambda: "#") + some(.25, lambda: "0") + some(.5, lambda: str(draw.randint(1, 14)))
+                + some(.2, lambda: draw.choice(",_")) + some(.4, lambda: f".{draw.randint(0, 12)}") + some(.6, lambda: draw.choice("bcdeEfFgGnosxX%")))
+        try:
+            if not format(value, spec).isprintable():
+                continue
+        except (ValueError, OverflowError):
+            continue
+        lines.append(f"print('|{{:{spec}}}|'.format({written(value)}))")
+    while len(lines) < 280:
+        value = draw.choice(values)
+        spec = ("%" + "".join(draw.sample("-+ 0#", draw.choice([0, 1, 1, 2, 3]))) + some(.5, lambda: str(draw.randint(1, 12)))
+                + some(.4, lambda: "." + draw.choice(["", "0", "1", "3", "8"])) + draw.choice("dixXoeEfgGcrsa%"))
+        try:
+            if not (f"|{spec}|" % (value,)).isprintable():
+                continue
+        except (TypeError, ValueError, OverflowError):
+            continue
+        lines.append(f"print('|{spec}|' % ({written(value)},))")
+    for i in range(0, len(lines), 20):
+        yield "\n".join(lines[i:i + 20])
 
 
 def lists():

@@ -6,6 +6,7 @@
 #include "shell/commands/run/batch_call.h"
 #include "shell/commands/subject.h"
 #include "shell/program/call_values.h"
+#include "shell/program/told_table.h"
 #include "shell/script/script.h"
 #include "support/atomic_file.h"
 
@@ -34,6 +35,10 @@ constexpr Example examples[] = {
 ScriptValue run(Invocation& invocation) {
   if (invocation.given("batch")) return run_batch_calls(invocation);
   std::string function = function_of(invocation);
+  if (invocation.surface == Surface::Script && invocation.flag("full") && !person_asks()) {
+    fail(ErrorClass::Usage, invocation.span_of("full"), "command.option",
+         fmt::format("call: full is how a result is shown; write print(call({}, …), full=True)", function));
+  }
   std::vector<Value> arguments = call_arguments(invocation, function);
   const std::string path = invocation.given("out") ? invocation.output_path("out") : "";
   if (!path.empty()) {  // before much is computed for it
@@ -52,10 +57,14 @@ ScriptValue run(Invocation& invocation) {
       invocation.exit_code = 1;
     }
   }
-  if (invocation.surface == Surface::Script) return from_runtime(result);
-  if (invocation.given("out") || invocation.given("expect")) return {};
   FormatOptions format;
   format.full = invocation.flag("full");
+  if (invocation.surface == Surface::Script) {
+    ScriptValue value = from_runtime(result);
+    if (format.full) tell_table([&] { return quoted_text_of(value, true); });
+    return value;
+  }
+  if (invocation.given("out") || invocation.given("expect")) return {};
   if (named.empty() && !result.is_void()) return format_value(result, format);
   std::string text;
   for (const auto& [name, tensor] : named) {

@@ -87,6 +87,10 @@ class Completer {
         add(sources_.parameters(subject));
         return true;
       case OptionKind::Assignments:
+        if (option->name == "dim") {
+          add(sources_.dimensions(subject, place_.in_dict ? "" : "="));
+          return true;
+        }
         // As {"x": value} or ["x=value"].
         add(sources_.parameters(subject, place_.in_dict ? "" : "="));
         if (!place_.in_string) add(sources_.names(true));

@@ -12,6 +12,7 @@
 #include "shell/commands/help/loop_functions.h"
 #include "shell/program/program_file.h"
 #include "shell/script/builtins.h"
+#include "shell/script/convert.h"
 #include "shell/script/methods.h"
 #include "shell/workspace/state_words.h"
 #include "shell/workspace/value_words.h"
@@ -263,6 +264,24 @@ std::vector<Candidate> CompletionSources::parameters(std::string_view function,
   } else if (const PrimFuncPtr loops = reference.module->prim_func(reference.name)) {
     for (const PrimParam& param : loops->params)
       found.push_back({fmt::format("{}{}", param.name(), behind), "parameter", ""});
+  }
+  return found;
+}
+
+std::vector<Candidate> CompletionSources::dimensions(std::string_view function,
+                                                     std::string_view behind) const {
+  std::vector<Candidate> found;
+  const FunctionReference reference = function_named(workspace_, function);
+  if (!reference.module) return found;
+  for (const CallParameter& parameter : call_parameters(*reference.module, reference.name)) {
+    std::vector<ScalarVar> symbols;
+    collect_vars(parameter.type, symbols);
+    for (const ScalarVar& symbol : symbols) {
+      std::string text = fmt::format("{}{}", symbol.name(), behind);
+      const bool known =
+          std::any_of(found.begin(), found.end(), [&](const Candidate& each) { return each.text == text; });
+      if (!known) found.push_back({std::move(text), "dimension", fmt::format("of {}", parameter.name)});
+    }
   }
   return found;
 }

@@ -30,7 +30,9 @@ class CompletionSources {
   std::vector<Candidate> decorators() const;
   // Of the function that the text names; `behind` follows each.
   std::vector<Candidate> parameters(std::string_view function, std::string_view behind = "") const;
-  // Of these, those that are tensors.
+  // Symbolic dimensions of its parameters.
+  std::vector<Candidate> dimensions(std::string_view function, std::string_view behind) const;
+  // Of the parameters, those that are tensors.
   std::vector<Candidate> tensor_parameters(std::string_view function) const;
   // Arguments with a name of a built-in, or of a method such as x.sum.
   std::vector<Candidate> synopsis_keywords(std::string_view callee, std::size_t from) const;

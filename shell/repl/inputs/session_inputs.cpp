@@ -57,6 +57,35 @@ ColonLine colon_line(std::string line) {
           line.substr(std::min(line.find_first_not_of(" \t", blank), line.size()))};
 }
 
+// Where a `:` line of a text is wrong: at the word that the message quotes, where the line has it.
+Span place_of_line(const std::string& name, const InputPart& part, const Diagnostic& told) {
+  const std::uint32_t source = Sources::instance().add(name, part.text, part.line);
+  const std::string_view line = without_blanks(part.text);
+  const auto begin = static_cast<std::size_t>(line.data() - part.text.data());
+  const std::size_t quote = told.message.find('\'');
+  const std::size_t end = quote == std::string::npos ? quote : told.message.find('\'', quote + 1);
+  std::size_t at = begin, size = line.size();
+  if (end != std::string::npos) {
+    const std::string_view word = std::string_view(told.message).substr(quote + 1, end - quote - 1);
+    const std::size_t found = word.empty() ? std::string::npos : part.text.find(word, begin);
+    if (found != std::string::npos) at = found, size = word.size();
+  }
+  return {source, static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(at + size)};
+}
+
+// Who typed the line sees it above the message; in a text that was read somebody has to find it.
+template <class Work>
+auto placed(const std::string& name, const InputPart& part, const Work& work) {
+  try {
+    return work();
+  } catch (Failure& failure) {
+    const Diagnostic& told = failure.diagnostics().front();
+    const bool elsewhere = told.span.known() || !told.place.empty();
+    if (!elsewhere && !name.starts_with("<in ")) failure.at(place_of_line(name, part, told));
+    throw;
+  }
+}
+
 bool is_literal_text(std::string_view text) {
   try {
     parse_literal(text, "");
@@ -128,12 +157,14 @@ void SessionInputs::check_syntax(const std::string& name, const std::vector<Inpu
     if (!part.command) {
       check_syntax_of(Sources::instance().add(name, part.text, part.line), diagnostics);
     } else if (!leaves(line.name) && line.name != "save" && line.name != "help") {
-      const Command& command = session_command(line.name);
-      if (command.surfaces & in_session) {
-        command_words(command, line.name, line.rest);
-      } else {
-        static_cast<void>(statement_of(script(), ":" + line.name + " " + line.rest));
-      }
+      placed(name, part, [&] {
+        const Command& command = session_command(line.name);
+        if (command.surfaces & in_session) {
+          command_words(command, line.name, line.rest);
+        } else {
+          static_cast<void>(statement_of(script(), ":" + line.name + " " + line.rest));
+        }
+      });
     }
   }
   throw_if_errors(diagnostics);
@@ -234,7 +265,7 @@ bool SessionInputs::run_text(const std::string& name, const std::string& written
   try {
     check_syntax(name, parts);
   } catch (Failure& failure) {
-    note_end(failure, parts, 0, 0);
+    note_unread(failure, parts);
     throw;
   }
   bool goes_on = true;
@@ -384,6 +415,10 @@ void SessionInputs::apply_heading(std::string_view line) {
 }
 
 bool SessionInputs::run_command(const std::string& name, const InputPart& part) {
+  return placed(name, part, [&] { return run_command_line(name, part); });
+}
+
+bool SessionInputs::run_command_line(const std::string& name, const InputPart& part) {
   const ColonLine line = colon_line(part.text);
   if (leaves(line.name)) return false;
   if (line.name == "save") {

@@ -44,6 +44,7 @@ class SessionInputs {
   bool run_part(const std::string& name, const InputPart& part);
   bool run_parts(const std::string& name, const std::string& text);
   bool run_command(const std::string& name, const InputPart& part);
+  bool run_command_line(const std::string& name, const InputPart& part);
   void run_session_command(const Command& command, const std::string& written, const std::string& words);
   void check_syntax(const std::string& name, const std::vector<InputPart>& parts);
   void restore(const std::string& path);

@@ -48,7 +48,8 @@ void refuse_data_ending(const std::string& path) {
 void save_archive(Session& session, Workspace& workspace, const std::string& path, bool overwrite) {
   if (!overwrite) refuse_other_file(path);
   const SavedArchive saved = write_archive(workspace, path, heading_of(workspace));
-  session.print(fmt::format("saved {} with their values in {}", counted(saved.states, "state"), path));
+  session.print(fmt::format("saved {} with {} values in {}", counted(saved.states, "state"),
+                            saved.states == 1 ? "its" : "their", path));
   if (!saved.left_out.empty()) {
     session.print(
         fmt::format("no text says the values of {}, which are left out", fmt::join(saved.left_out, ", ")));
@@ -96,7 +97,7 @@ void save_session(Session& session, Workspace& workspace, std::string path) {
   const SessionText statements = workspace.statements();
   const std::size_t files = statements.save(path, heading_of(workspace), overwrite);
   session.print(
-      fmt::format("saved {} inputs in {}{}", statements.inputs(), path,
+      fmt::format("saved {} in {}{}", counted(statements.inputs(), "input"), path,
                   files == 0 ? "" : fmt::format(", and {} of values beside it", counted(files, "file"))));
   workspace.log().note_saved();
   if (statements.has_stopped()) {

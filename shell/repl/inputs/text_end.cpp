@@ -6,6 +6,7 @@
 
 #include "shell/program/text_units.h"
 #include "support/counted.h"
+#include "support/source.h"
 #include "support/value_text.h"
 
 namespace relish {
@@ -24,17 +25,13 @@ std::vector<std::size_t> statements_of(const InputPart& part) {
   return begins;
 }
 
-}  // namespace
-
-void note_end(Failure& failure, const std::vector<InputPart>& parts, std::size_t at, std::size_t ran) {
-  std::size_t before = 0, all = 0;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const std::size_t count = statements_of(parts[i]).size();
-    if (i < at) before += count;
-    all += count;
-  }
+// `done`: how many statements of all ran.
+void note(Failure& failure, const std::vector<InputPart>& parts, std::size_t at, std::size_t before,
+          std::size_t done) {
+  std::size_t all = 0;
+  for (const InputPart& part : parts) all += statements_of(part).size();
   if (all < 2) return;
-  const std::size_t done = std::min(before + ran, all - 1);
+  done = std::min(done, all - 1);
   const std::vector<std::size_t> begins = statements_of(parts[at]);
   const Span span = failure.diagnostics().front().span;
   const std::size_t place = span.known() ? span.begin : 0;
@@ -51,6 +48,29 @@ void note_end(Failure& failure, const std::vector<InputPart>& parts, std::size_t
   if (done + 1 == all) return;
   failure.note({}, fmt::format("the text ends at statement {} of {}; {} behind it did not run", done + 1, all,
                                counted(all - done - 1, "statement")));
+}
+
+std::size_t statements_before(const std::vector<InputPart>& parts, std::size_t at) {
+  std::size_t before = 0;
+  for (std::size_t i = 0; i < at; ++i) before += statements_of(parts[i]).size();
+  return before;
+}
+
+}  // namespace
+
+void note_end(Failure& failure, const std::vector<InputPart>& parts, std::size_t at, std::size_t ran) {
+  const std::size_t before = statements_before(parts, at);
+  note(failure, parts, at, before, before + ran);
+}
+
+void note_unread(Failure& failure, const std::vector<InputPart>& parts) {
+  if (parts.empty()) return;
+  // The part that begins last in front of the fault.
+  const Span span = failure.diagnostics().front().span;
+  const SourceFile* source = span.known() ? Sources::instance().find(span.file) : nullptr;
+  std::size_t at = 0;
+  while (source && at + 1 < parts.size() && parts[at + 1].line <= source->position(span.begin).line) ++at;
+  note(failure, parts, at, statements_before(parts, at), 0);
 }
 
 }  // namespace relish

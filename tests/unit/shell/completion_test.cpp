@@ -50,6 +50,13 @@ TEST_CASE("editor: completion of what a call takes") {
   CHECK_FALSE(offers("M.main(x, ", "x="));
   CHECK_FALSE(offers("setup_trainer(M.main, optimizer=\"adam(lr=0.1, ", "zz"));
   CHECK_FALSE(offers("call(M.main, arg={\"", "x="));
+  // Sizes are of the symbols in the types of the parameters.
+  session(
+      "@R.function\ndef sized(x: R.Tensor((\"rows\", 3)), y: R.Tensor((\"rows\", \"k\"))):\n    return x\n");
+  CHECK(offers(":call sized --dim ", "rows="));
+  CHECK(offers("bind_symbols(sized, dim={\"", "k"));
+  CHECK_FALSE(offers(":call sized --dim ", "x="));
+  CHECK_FALSE(offers(":call M.main --dim ", "x="));
   // The words that an option takes stand in its description.
   CHECK(offers(":lower M --to ", "fuse"));
   CHECK(offers(":lower M --to ", "plan"));
