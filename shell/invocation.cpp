@@ -205,7 +205,14 @@ std::vector<std::pair<std::string, Tensor>> Invocation::tensors(std::string_view
   if (value->string()) {
     const std::string path = input_path(option);
     std::error_code error;
-    return std::filesystem::is_directory(path, error) ? weights_of_run(path) : read_tensors(path);
+    if (std::filesystem::is_directory(path, error)) return weights_of_run(path);
+    std::vector<std::pair<std::string, Tensor>> read = read_tensors(path);
+    if (read.size() == 1 && read.front().first.empty())
+      misuse(option,
+             fmt::format("{} holds one tensor, which has no name; expected named tensors, as of .npz and "
+                         ".safetensors",
+                         printable(path)));
+    return read;
   }
   std::vector<std::pair<std::string, Tensor>> result;
   if (const ScriptDict* dict = value->dictionary()) {

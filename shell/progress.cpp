@@ -100,7 +100,7 @@ void TrainingProgress::on_start(const std::vector<std::string>& trained,
                                 const std::vector<std::string>& inputs,
                                 const std::vector<std::string>& targets) {
   std::string text = "trains " + name_list(trained);
-  // A model that is its own loss has targets alone, where one column is given.
+  // A model that gives its loss itself has no targets.
   if (!inputs.empty()) text += "; inputs " + name_list(inputs);
   if (!targets.empty()) text += "; targets " + name_list(targets);
   write_error_text(text + "\n");

@@ -51,6 +51,8 @@ class Options {
     const Attribute* value = find_attribute(given_, option.name);
     const double result = value ? real(option, *value) : declared(option.fallback);
     check_range(option, result);
+    if (option.type == "int" && result != std::trunc(result))
+      refuse(owner_, "option.value", fmt::format("{} is {}, expected an int", option.name, result));
     return result;
   }
 

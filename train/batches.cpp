@@ -11,6 +11,12 @@
 
 namespace relish {
 
+std::uint64_t Column::bytes_of_row() const {
+  auto bytes = static_cast<std::uint64_t>(size_of(dtype()));
+  for (std::size_t i = 1; i < shape().size(); ++i) bytes *= static_cast<std::uint64_t>(shape()[i]);
+  return bytes;
+}
+
 Tensor Column::gather(std::span<const std::int64_t> wanted) const {
   if (!source_) return gather_rows(tensor_, wanted);
   Shape shape = source_->shape();

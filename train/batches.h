@@ -30,6 +30,7 @@ class Column {
   DType dtype() const { return source_ ? source_->dtype() : tensor_.dtype(); }
   const Shape& shape() const { return source_ ? source_->shape() : tensor_.shape(); }
   std::int64_t rows() const { return shape().front(); }
+  std::uint64_t bytes_of_row() const;
   // The given rows, each in [0, rows()), as a tensor (count, ...). Of files: DataError, IOError.
   Tensor gather(std::span<const std::int64_t> rows) const;
 

@@ -12,8 +12,8 @@
 namespace relish {
 namespace {
 
-// Of a model that returns its loss the predictions stand behind it.
-const Tensor& predictions_of(const Value& result, const TrainingProgram& program) {
+// The tensors that a model gives, up to what is none. Of one that returns its loss they stand behind it.
+std::vector<Tensor> predictions_of(const Value& result, const TrainingProgram& program) {
   const Value* value = &result;
   const std::size_t at = program.returns_loss ? 1 : 0;
   if (value->is_tuple() && value->fields().size() > at) {
@@ -29,7 +29,11 @@ const Tensor& predictions_of(const Value& result, const TrainingProgram& program
          fmt::format("metrics: {} returns {}; expected a tensor of predictions", program.inference,
                      describe(*value)));
   }
-  return value->tensor();
+  std::vector<Tensor> predictions = {value->tensor()};
+  if (!result.is_tuple()) return predictions;
+  for (std::size_t i = at + 1; i < result.fields().size() && result.fields()[i].is_tensor(); ++i)
+    predictions.push_back(result.fields()[i].tensor());
+  return predictions;
 }
 
 double loss_of(const Value& result, std::string_view function) {
@@ -101,7 +105,7 @@ class PredictionMetrics {
     const Value result = evaluator_.call(
         program_.module, program_.inference,
         judged_arguments(binding_, program_, all.first(columns_of_model(program_, data_)), first));
-    const Tensor& predictions = predictions_of(result, program_);
+    const std::vector<Tensor> predictions = predictions_of(result, program_);
     for (const auto& sum : sums_) sum->add(predictions, all.subspan(data_.inputs.size()), whole);
   }
 

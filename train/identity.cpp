@@ -15,23 +15,44 @@
 namespace relish {
 namespace {
 
-std::string checksum_of(const Tensor& tensor) {
+// Goes on with the sum of what stands before the tensor.
+uLong add_checksum(uLong sum, const Tensor& tensor) {
   const auto* bytes = static_cast<const unsigned char*>(tensor.data());
-  uLong sum = crc32(0, nullptr, 0);
   in_polled_parts(tensor.byte_size(), [&](std::int64_t begin, std::int64_t end) {
     sum = crc32(sum, bytes + begin, static_cast<uInt>(end - begin));
   });
-  return fmt::format("{} {} {:08x}", name_of(tensor.dtype()), format_shape(tensor.shape()), sum);
+  return sum;
 }
 
-// Of rows that stay in files: of some of them, evenly spread, since all are too many to read.
+std::string checksum_text(DType dtype, const Shape& shape, uLong sum) {
+  return fmt::format("{} {} {:08x}", name_of(dtype), format_shape(shape), sum);
+}
+
+std::string checksum_of(const Tensor& tensor) {
+  return checksum_text(tensor.dtype(), tensor.shape(), add_checksum(crc32(0, nullptr, 0), tensor));
+}
+
+// Of rows that stay in files: of some of them, evenly spread, since all are too many to read; a few at a
+// time, since they may be too large to hold.
 std::string checksum_of(const Column& column) {
   if (column.in_memory()) return checksum_of(column.tensor());
   constexpr std::int64_t most_rows = 4096;
-  std::vector<std::int64_t> rows;
+  constexpr std::uint64_t most_bytes = 1 << 20;
   const std::int64_t step = std::max<std::int64_t>(column.rows() / most_rows, 1);
-  for (std::int64_t row = 0; row < column.rows(); row += step) rows.push_back(row);
-  return fmt::format("{} of {} rows", checksum_of(column.gather(rows)), column.rows());
+  const auto at_once =
+      static_cast<std::size_t>(most_bytes / std::max<std::uint64_t>(column.bytes_of_row(), 1));
+  uLong sum = crc32(0, nullptr, 0);
+  std::vector<std::int64_t> rows;
+  Shape shape = column.shape();
+  shape.front() = 0;
+  for (std::int64_t row = 0; row < column.rows(); row += step) {
+    rows.push_back(row);
+    if (rows.size() < at_once && row + step < column.rows()) continue;
+    sum = add_checksum(sum, column.gather(rows));
+    shape.front() += static_cast<std::int64_t>(rows.size());
+    rows.clear();
+  }
+  return fmt::format("{} of {} rows", checksum_text(column.dtype(), shape, sum), column.rows());
 }
 
 std::string checksum_of(const DataSet& data) {

@@ -6,6 +6,7 @@
 
 #include "ir/calls/argument_fault.h"
 #include "runtime/format.h"
+#include "support/counted.h"
 #include "support/failure.h"
 #include "support/render.h"
 #include "support/suggest.h"
@@ -20,7 +21,8 @@ double mean_of(double sum, std::int64_t count) {
 class AccuracySum final : public MetricSum {
  public:
   explicit AccuracySum(const Judgement& judgement) : judgement_(judgement) {}
-  void add(const Tensor& predictions, std::span<const Tensor> targets, std::int64_t rows) override {
+  void add(std::span<const Tensor> results, std::span<const Tensor> targets, std::int64_t rows) override {
+    const Tensor& predictions = results.front();
     const Hits hits = count_hits(predictions, targets.front(), rows, judgement_);
     sum_.hits += hits.hits;
     sum_.places += hits.places;
@@ -35,7 +37,8 @@ class AccuracySum final : public MetricSum {
 class TopSum final : public MetricSum {
  public:
   TopSum(std::int64_t k, const Judgement& judgement) : k_(k), judgement_(judgement) {}
-  void add(const Tensor& predictions, std::span<const Tensor> targets, std::int64_t rows) override {
+  void add(std::span<const Tensor> results, std::span<const Tensor> targets, std::int64_t rows) override {
+    const Tensor& predictions = results.front();
     const Hits hits = count_top_hits(predictions, targets.front(), rows, k_, judgement_);
     sum_.hits += hits.hits;
     sum_.places += hits.places;
@@ -51,7 +54,8 @@ class TopSum final : public MetricSum {
 class PerplexitySum final : public MetricSum {
  public:
   explicit PerplexitySum(const Judgement& judgement) : judgement_(judgement) {}
-  void add(const Tensor& predictions, std::span<const Tensor> targets, std::int64_t rows) override {
+  void add(std::span<const Tensor> results, std::span<const Tensor> targets, std::int64_t rows) override {
+    const Tensor& predictions = results.front();
     const LogLikelihood own = negative_log_likelihood(predictions, targets.front(), rows, judgement_);
     sum_.sum += own.sum;
     sum_.places += own.places;
@@ -85,7 +89,8 @@ std::int64_t elements_of_rows(const std::string& metric, const Tensor& predictio
 class DifferenceSum final : public MetricSum {
  public:
   DifferenceSum(std::string name, bool squares) : name_(std::move(name)), squares_(squares) {}
-  void add(const Tensor& predictions, std::span<const Tensor> targets, std::int64_t rows) override {
+  void add(std::span<const Tensor> results, std::span<const Tensor> targets, std::int64_t rows) override {
+    const Tensor& predictions = results.front();
     const std::int64_t count = elements_of_rows(name_, predictions, targets.front(), rows);
     for (std::int64_t i = 0; i < count; ++i) {
       const double difference = predictions.get_double(i) - targets.front().get_double(i);
@@ -105,7 +110,8 @@ class DifferenceSum final : public MetricSum {
 // The mean of each column moves with its values, so that no sum of squares grows beyond what is left of it.
 class DeterminationSum final : public MetricSum {
  public:
-  void add(const Tensor& predictions, std::span<const Tensor> targets, std::int64_t rows) override {
+  void add(std::span<const Tensor> results, std::span<const Tensor> targets, std::int64_t rows) override {
+    const Tensor& predictions = results.front();
     const std::int64_t count = elements_of_rows("r2", predictions, targets.front(), rows);
     if (count == 0) return;
     const auto width = static_cast<std::size_t>(count / rows);
@@ -146,15 +152,21 @@ class FunctionSum final : public MetricSum {
   FunctionSum(const Metric& metric, Evaluator& evaluator, ModulePtr module)
       : metric_(metric), evaluator_(evaluator), module_(std::move(module)) {}
 
-  void add(const Tensor& predictions, std::span<const Tensor> targets, std::int64_t rows) override {
+  void add(std::span<const Tensor> results, std::span<const Tensor> targets, std::int64_t rows) override {
+    const Tensor& predictions = results.front();
     const FunctionPtr function = module_->function(metric_.function);
-    std::vector<Value> args = {predictions};
-    args.insert(args.end(), targets.begin(), targets.end());
-    if (function->params.size() > args.size() || function->params.size() < 2) {
-      refuse(function->span, fmt::format("it takes {} values; expected the predictions and {} targets",
-                                         function->params.size(), targets.size()));
+    const std::size_t taken = function->params.size();
+    if (taken > results.size() + targets.size() || taken < 2) {
+      refuse(function->span,
+             fmt::format("it takes {} values; expected {} and {}", taken,
+                         results.size() > 1 ? fmt::format("1 to {} results of the model", results.size())
+                                            : "the predictions",
+                         counted(targets.size(), "target")));
     }
-    args.resize(function->params.size());
+    // As the steps take it: transform/metric_sums.cpp.
+    const std::size_t own = taken > targets.size() + 1 ? taken - targets.size() : 1;
+    std::vector<Value> args(results.begin(), results.begin() + static_cast<std::ptrdiff_t>(own));
+    args.insert(args.end(), targets.begin(), targets.begin() + static_cast<std::ptrdiff_t>(taken - own));
     if (auto fault = find_argument_fault(metric_.name, function->params, args))
       throw std::move(fault->failure);
     const Value result = evaluator_.call(module_, metric_.function, std::move(args));

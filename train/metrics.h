@@ -39,9 +39,10 @@ void check_metric_names(const std::vector<Metric>& metrics);
 class MetricSum {
  public:
   virtual ~MetricSum() = default;
-  // Only the first `rows` rows count; a batch has more of them where a function takes no fewer. DataError,
-  // UsageError for predictions and targets that do not go together.
-  virtual void add(const Tensor& predictions, std::span<const Tensor> targets, std::int64_t rows) = 0;
+  // `results`: of the model, the predictions first. Only the first `rows` rows count; a batch has more of
+  // them where a function takes no fewer. DataError, UsageError for predictions and targets that do not go
+  // together.
+  virtual void add(std::span<const Tensor> results, std::span<const Tensor> targets, std::int64_t rows) = 0;
   virtual double value() const = 0;
 };
 // Of any but the loss.

@@ -35,7 +35,7 @@ ColumnBinding::ColumnBinding(const ModulePtr& module, std::string_view function,
                              const DataSet& data, std::size_t columns)
     : function_(function_to_call(module, function)) {
   const std::optional<RoleSignature> roles = roles_of(*function_);
-  std::size_t own_keys = 0;
+  std::size_t own_keys = 0, inputs = 0;
   for (std::size_t i = 0; i < function_->params.size(); ++i) {
     const Var& parameter = function_->params[i];
     Origin& origin = origins_.emplace_back();
@@ -48,13 +48,16 @@ ColumnBinding::ColumnBinding(const ModulePtr& module, std::string_view function,
       origin.own_key = own_keys++;
     } else {
       column_parameters_.push_back(parameter);
+      if (role == Role::Input) ++inputs;
     }
   }
   if (column_parameters_.size() == columns) return;
   std::vector<DiagnosticNote> notes;
-  // The first that gets nothing, the targets left aside: they are the last column however many there are.
+  // The first that gets nothing: one of those behind the targets, such as the weights of classes; else an
+  // input, the targets left aside, which are the last column.
   const bool with_targets = columns > data.inputs.size();
-  const std::size_t without = with_targets ? data.inputs.size() : columns;
+  const bool behind = column_parameters_.size() - inputs > column_parameters_.size() - columns;
+  const std::size_t without = with_targets && !behind ? data.inputs.size() : columns;
   if (columns < column_parameters_.size()) {
     const Var& parameter = column_parameters_[without];
     notes.push_back(
@@ -75,7 +78,8 @@ std::string hint_of_shape(const Shape& found, const Type& wanted, bool targets, 
   const auto& dims = *type->shape;
   const auto is_one = [](const Scalar& dim) { return dim.as_int() == 1; };
   if (found.size() == 1 && dims.size() == 2 && is_one(dims.back()))
-    return fmt::format("; {}.reshape((-1, 1)) of it has that shape", name);
+    return fmt::format("; {}.reshape((-1, 1)) of it has that shape{}", name,
+                       targets ? ", or the model gives R.squeeze(…, axis=[1]) of its result" : "");
   if (found.size() == 2 && found[1] == 1 && dims.size() == 1)
     return fmt::format("; {}.reshape((-1,)) of it has that shape", name);
   // Weights of PyTorch's layers.

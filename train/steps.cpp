@@ -14,6 +14,7 @@
 #include "train/evaluate.h"
 #include "train/fingerprint.h"
 #include "train/finite.h"
+#include "train/judged_rows.h"
 #include "train/labels.h"
 #include "train/preparation.h"
 
@@ -166,7 +167,8 @@ TrainingSteps::TrainingSteps(Evaluator& evaluator, TrainingProgram program, Data
       step_binding_(program_.module, program_.step, fixed_parameters_, data_, columns_.size()),
       batch_size_(choose_batch_size(options_, step_binding_, data_, program_.step)),
       order_(data_.rows(), {window_of(batch_size_, options_), options_.seed, options_.shuffle,
-                            step_binding_.fixed_rows().has_value()}) {
+                            step_binding_.fixed_rows().has_value()}),
+      judged_rows_(relish::judged_rows(program_, data_, batch_size_)) {
   check_options(options_);
   if (options_.validation) {
     options_.validation->name = "validation";
@@ -240,6 +242,7 @@ void TrainingSteps::check_values(const TrainingState& state, const std::vector<M
     binding.check_fit(first_part(batch_of(0)), data_, options_.parameters_place);
   }
   EvaluateOptions later;
+  later.batch_size = judged_rows_;
   later.parameters_place = options_.parameters_place;
   later.metrics = training_metrics;
   if (!training_metrics.empty())
@@ -289,6 +292,7 @@ StepFunction::Results TrainingSteps::results_of(TrainingState& state, double rat
 
 std::int64_t TrainingSteps::steps_at_once(std::int64_t step, std::int64_t most) const {
   const std::int64_t step_rows = accumulation_ ? batch_size_ * options_.accumulate : 0;
+  if (windows_) most = std::min(most, windows_->most_steps());
   return many_ ? ManySteps::at_once(order_, step, std::min(most, total_steps() - step), step_rows) : 0;
 }
 
@@ -365,6 +369,7 @@ Metrics TrainingSteps::metrics_over(const TrainingState& state, const DataSet& d
   EvaluateOptions options;
   options.metrics = metrics;
   options.checked = true;  // by check_values
+  options.batch_size = judged_rows_;
   return evaluate(evaluator_, program_, values_by_name(state, Which::Judged), data, options);
 }
 

@@ -18,9 +18,10 @@
 namespace relish {
 namespace {
 
-// Of the parameters that take data: inputs and targets.
+// Of the parameters that take data: inputs and targets. A model that gives its loss itself has inputs alone.
 std::pair<std::vector<std::string>, std::vector<std::string>> names_of_data(const TrainingSteps& steps) {
   const std::vector<std::string> names = steps.data_names();
+  if (steps.program().returns_loss) return {names, {}};
   const auto cut = names.begin() + static_cast<std::ptrdiff_t>(steps.data().inputs.size());
   return {{names.begin(), cut}, {cut, names.end()}};
 }
@@ -108,7 +109,8 @@ Looked look_for_confusion(Evaluator& evaluator, const Trainer& trainer) {
   try {
     looked.confusion = count_confusion(
         evaluator, steps.program(), steps.values_by_name(trainer.state(), TrainingSteps::Which::Judged),
-        validation ? *validation : steps.data(), steps.options().metrics.empty() ? few_rows : most_rows);
+        validation ? *validation : steps.data(), steps.options().metrics.empty() ? few_rows : most_rows,
+        steps.judged_rows());
     if (looked.confusion) looked.confusion->data = validation ? "validation" : "training";
   } catch (const Failure& failure) {
     // The steps went well; a page without a table is no reason to fail.
@@ -197,6 +199,7 @@ class Job {
     }
     if (saver_.weights().empty()) return "";
     const std::string file = folder_.file(saver_.weights());
+    if (!file_exists(file)) return "";  // the folder was taken away
     // The step that stopped it is the same each time: nothing goes on from there.
     const bool comes_again = status == RunStatus::NumericStop;
     const bool skips = trainer_.steps().options().skip_not_finite;
@@ -313,9 +316,11 @@ class Job {
       try {
         return read_checkpoint(file);
       } catch (const Failure& failure) {
-        if (failure.diagnostics().front().id != "checkpoint.damaged") throw;
-        listener_.on_note(fmt::format("warning: {}: {}; the one before it is taken", file,
-                                      failure.diagnostics().front().message));
+        // Of what stands there under the name of a checkpoint, one without its manifest is a damaged one too.
+        const std::string& id = failure.diagnostics().front().id;
+        if (id != "checkpoint.damaged" && id != "checkpoint.manifest") throw;
+        listener_.on_note(fmt::format("warning: {}: {}{}", file, failure.diagnostics().front().message,
+                                      steps.size() > 1 ? "; the one before it is taken" : ""));
       }
     }
     return std::nullopt;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "support/limits.h"
+
 namespace relish {
 
 // They stand at positions that follow each other.
@@ -14,6 +16,17 @@ std::vector<std::int64_t> rows_of_steps(const BatchOrder& order, std::int64_t fi
   std::vector<std::int64_t> rows(static_cast<std::size_t>(end - begin));
   order.rows_at(first / batches, begin, rows);
   return rows;
+}
+
+// By the limit alone, so that a job is cut into the same calls whatever else the process holds.
+std::int64_t WindowReader::most_steps() const {
+  constexpr std::uint64_t most_bytes = 64 << 20, share = 8;
+  std::uint64_t row = 0;
+  for (const Column& column : columns_) row += column.bytes_of_row();
+  const std::uint64_t of_step =
+      std::max<std::uint64_t>(row * static_cast<std::uint64_t>(order_.size_of_batch(0)), 1);
+  return static_cast<std::int64_t>(
+      std::max<std::uint64_t>(std::min(most_bytes, memory_limit() / share) / of_step, 1));
 }
 
 WindowReader::Window WindowReader::read(std::int64_t first, std::int64_t count) const {
@@ -27,7 +40,10 @@ void WindowReader::start(std::int64_t first, std::int64_t count) {
 
 std::vector<Tensor> WindowReader::take(std::int64_t first, std::int64_t count) {
   const auto begin = std::chrono::steady_clock::now();
-  if (const std::optional<Failure> failure = task_.wait()) throw Failure(*failure);
+  // What did not fit beside the steps before may fit now.
+  if (const std::optional<Failure> failure = task_.wait();
+      failure && failure->error_class() != ErrorClass::ResourceLimit)
+    throw Failure(*failure);
   Window window = next_.first == first && next_.count == count ? std::move(next_) : read(first, count);
   waited_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   // As the steps go on: as many as these, up to the end of the epoch; its last batch may be short and alone.

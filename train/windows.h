@@ -13,6 +13,9 @@ class WindowReader {
       : columns_(columns), order_(order) {}
   ~WindowReader() { task_.wait(); }
 
+  // How many steps' rows may be held at once, at least 1: those of a call of many steps and as many that are
+  // read ahead leave most of the memory to what the steps compute, and no disk wants more at a time.
+  std::int64_t most_steps() const;
   // The rows of steps [first, first + count), one batch behind the other. Begins to read as many steps behind
   // them, when there are such in their epoch or the next.
   std::vector<Tensor> take(std::int64_t first, std::int64_t count);

@@ -277,7 +277,7 @@ Module append_loss(const Module& module, std::string_view name, const AppendLoss
   const Expr value = library
                          ? library->write(std::move(args))
                          : inline_call(builder, result, *options.loss_module, *options.loss_function, args);
-  const Expr beside = options.beside ? options.beside(builder, result, outputs.front(), targets) : Expr();
+  const Expr beside = options.beside ? options.beside(builder, result, outputs, targets) : Expr();
   builder.end_block();
 
   Expr returned_loss = value;

@@ -20,9 +20,10 @@ struct NamedSpec {
 // UsageError; `what` is named before its message.
 NamedSpec parse_named_spec(std::string_view text, std::string_view what = "");
 
-// What is told of predictions beside their loss: one value, or an undefined one for nothing.
-using BesideLoss =
-    std::function<Expr(FunctionBuilder&, Module&, const Expr& predictions, std::span<const Expr> targets)>;
+// What is told of a model's results, the predictions first, beside their loss: one value, or an undefined one
+// for nothing.
+using BesideLoss = std::function<Expr(FunctionBuilder&, Module&, std::span<const Expr> results,
+                                      std::span<const Expr> targets)>;
 
 struct AppendLossOptions {
   NamedSpec loss;             // of the standard library, when loss_function is null

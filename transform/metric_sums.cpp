@@ -35,10 +35,12 @@ bool is_number(DType dtype) { return is_float(dtype) || is_int(dtype); }
 
 class MetricWriter {
  public:
-  MetricWriter(FunctionBuilder& builder, Module& module, Expr predictions, std::span<const Expr> targets)
+  MetricWriter(FunctionBuilder& builder, Module& module, std::span<const Expr> results,
+               std::span<const Expr> targets)
       : builder_(builder),
         module_(module),
-        predictions_(std::move(predictions)),
+        results_(results.begin(), results.end()),
+        predictions_(results.front()),
         targets_(targets.begin(), targets.end()),
         type_(shaped(predictions_)),
         target_(targets_.empty() ? nullptr : shaped(targets_.front())) {}
@@ -216,9 +218,11 @@ class MetricWriter {
   std::vector<Expr> of_function(const StepMetric& metric) {
     const FunctionPtr function = module_.function(metric.function);
     const std::size_t taken = function->params.size();
-    if (taken < 2 || taken > targets_.size() + 1) return {};
-    std::vector<Expr> args = {predictions_};
-    args.insert(args.end(), targets_.begin(), targets_.begin() + static_cast<std::ptrdiff_t>(taken) - 1);
+    if (taken < 2 || taken > targets_.size() + results_.size()) return {};
+    // The first result and some of the targets, or all targets behind as many results as it takes besides.
+    const std::size_t own = taken > targets_.size() + 1 ? taken - targets_.size() : 1;
+    std::vector<Expr> args(results_.begin(), results_.begin() + static_cast<std::ptrdiff_t>(own));
+    args.insert(args.end(), targets_.begin(), targets_.begin() + static_cast<std::ptrdiff_t>(taken - own));
     for (std::size_t i = 0; i < taken; ++i)
       if (fits(args[i].type(), function->params[i].type()) == Fit::Never) return {};
     // Called, not inlined: it may have branches and loops, and no gradient goes through it.
@@ -236,6 +240,7 @@ class MetricWriter {
 
   FunctionBuilder& builder_;
   Module& module_;
+  const std::vector<Expr> results_;
   const Expr predictions_;
   const std::vector<Expr> targets_;
   const TensorType* const type_;
@@ -245,8 +250,8 @@ class MetricWriter {
 }  // namespace
 
 Expr write_metric_sums(FunctionBuilder& builder, Module& module, std::span<const StepMetric> metrics,
-                       const Expr& predictions, std::span<const Expr> targets) {
-  MetricWriter writer(builder, module, predictions, targets);
+                       std::span<const Expr> results, std::span<const Expr> targets) {
+  MetricWriter writer(builder, module, results, targets);
   std::vector<Expr> all;
   for (const StepMetric& metric : metrics) {
     const std::vector<Expr> own = writer.sums(metric);

@@ -112,7 +112,7 @@ void tell_beside(Module& module, Function& loss, const std::vector<std::string>&
   });
   if (fields.size() < 2 || target == loss.params.end()) return;
   const Expr targets[] = {Expr(*target)};
-  const Expr value = beside(builder, module, fields[1], targets);
+  const Expr value = beside(builder, module, std::span(fields).subspan(1), targets);
   if (!value.defined()) return;
   fields.insert(fields.begin() + 1, value);
   builder.end_block();
@@ -306,9 +306,9 @@ Module setup_trainer(const Module& module, std::string_view name, const SetupTra
                      own_results));
   }
   bool metrics = false;
-  const BesideLoss sums = [&](FunctionBuilder& builder, Module& target, const Expr& predictions,
+  const BesideLoss sums = [&](FunctionBuilder& builder, Module& target, std::span<const Expr> results,
                               std::span<const Expr> targets) {
-    const Expr made = write_metric_sums(builder, target, options.metrics, predictions, targets);
+    const Expr made = write_metric_sums(builder, target, options.metrics, results, targets);
     metrics = made.defined();
     return made;
   };

@@ -495,10 +495,11 @@ ScalarOperand ScalarReader::call(const ast::Expr& expr, const ast::Call& call) {
     const bool size = method && method->name == "size" && call.arguments.size() == 1;
     const bool length = name == "len" && call.arguments.size() == 1;
     const std::string advice =
-        size     ? fmt::format("write {}.shape[{}]", written_at(method->object->span),
-                               written_at(call.arguments[0].value->span))
-        : length ? fmt::format("write {}.shape[0]", written_at(call.arguments[0].value->span))
-                 : "expected a function of T in a scalar expression";
+        size            ? fmt::format("write {}.shape[{}]", written_at(method->object->span),
+                                      written_at(call.arguments[0].value->span))
+        : length        ? fmt::format("write {}.shape[0]", written_at(call.arguments[0].value->span))
+        : name == "arg" ? "write k = arg(…) before the function, and k here"
+                        : "expected a function of T in a scalar expression";
     // np.exp, math.exp
     const std::string own = "T." + name.substr(name.rfind('.') + 1);
     std::vector<DiagnosticNote> notes;

@@ -100,8 +100,10 @@ void run_on_file(Invocation& invocation, const ParsedCommand& parsed) {
   std::string function = parsed.function;
   bool batch = command.subject == Subject::Call && invocation.given("batch");
   if (batch) {
-    if (!parsed.positionals.empty())
-      fail_usage("command.subject", "a file and --batch contradict each other");
+    if (!parsed.positionals.empty() || !function.empty())
+      fail_usage("command.subject",
+                 fmt::format("{} and --batch contradict each other; each line of it names its own",
+                             parsed.positionals.empty() ? "-f" : "a file"));
     show(invocation.session, command.run(invocation));
     return;
   }

@@ -125,7 +125,7 @@ bool appends(OptionKind kind) {
 }
 
 ScriptValue value_of(const Slot& slot, const Command& command) {
-  if (slot.option->kind == OptionKind::Flag) return true;
+  if (slot.option->kind == OptionKind::Flag) return slot.flag;
   if (appends(slot.option->kind)) {
     std::vector<ScriptValue> items(slot.texts.begin(), slot.texts.end());
     return ScriptValue::list(std::move(items));
@@ -317,6 +317,8 @@ ParsedCommand parse_command_line(const Command& command, const std::vector<std::
       fail_usage("option.missing", fmt::format("{}: the option --{} is missing", shell_name(command.name),
                                                shell_name(slot.option->name)));
     }
+    // --html=false is as good as nothing.
+    if (slot.option->kind == OptionKind::Flag && !slot.flag) given = false;
     if (given) result.options.emplace_back(slot.option->name, value_of(slot, command));
   }
   return result;

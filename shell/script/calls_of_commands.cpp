@@ -44,10 +44,25 @@ Span option_meant(const Diagnostic& diagnostic, const Invocation& invocation) {
   const std::string word = diagnostic.id == "catalog.unknown" && quote != message.npos
                                ? message.substr(quote + 1, message.find('\'', quote + 1) - quote - 1)
                                : message.substr(0, message.find(':'));
+  // "adam: clip_norm is 0, …" of clip_norm=0 beside it.
+  const std::size_t colon = message.find(": ");
+  const std::string own =
+      colon == message.npos ? "" : message.substr(colon + 2, message.find(' ', colon + 2) - colon - 2);
+  for (const Option& option : invocation.command.options)
+    if (option.kind == OptionKind::Real && option.name == own && invocation.given(own))
+      return invocation.span_of(own);
+  const auto begins_so = [&](const ScriptValue& value) {
+    return !word.empty() && value.string() && value.string()->starts_with(word);
+  };
   for (const Option& option : invocation.command.options) {
-    const ScriptValue* value = invocation.find(option.name);
-    const std::string* text = value && option.kind == OptionKind::Spec ? value->string() : nullptr;
-    if (text && !word.empty() && text->starts_with(word)) return invocation.span_of(option.name);
+    const ScriptValue* value = option.kind == OptionKind::Spec ? invocation.find(option.name) : nullptr;
+    if (!value) continue;
+    // init={"w*": "normal(std=-1)"}
+    const ScriptDict* patterns = value->dictionary();
+    if (begins_so(*value) ||
+        (patterns && std::any_of(patterns->items.begin(), patterns->items.end(),
+                                 [&](const auto& item) { return begins_so(item.second); })))
+      return invocation.span_of(option.name);
   }
   return {};
 }
@@ -157,7 +172,12 @@ void take_named(Invocation& invocation, NamedValue argument, const std::vector<s
     fail(ErrorClass::Usage, argument.span, "command.option",
          fmt::format("{}: '{}' is given twice", command.name, argument.name));
   }
+  const auto option = std::find_if(command.options.begin(), command.options.end(),
+                                   [&](const Option& each) { return each.name == argument.name; });
+  const bool is_flag = option != command.options.end() && option->kind == OptionKind::Flag;
   invocation.set(argument.name, std::move(argument.value), argument.span);
+  // Also one that nothing asks for in this call: who writes "no" is told at once.
+  if (is_flag) invocation.flag(option->name);
 }
 
 }  // namespace

@@ -216,7 +216,10 @@ void try_damaged_checkpoints(const RowOptions& options) {
   report("zeros", is_refused(copy, std::string(bytes.size(), '\0')) ? "" : "are taken");
   // In a job that stopped behind a later step.
   const std::pair<const char*, std::string> damages[] = {
-      {"cut", bytes.substr(0, bytes.size() / 2)}, {"empty", ""}, {"zeros", std::string(bytes.size(), '\0')}};
+      {"cut", bytes.substr(0, bytes.size() / 2)},
+      {"empty", ""},
+      {"zeros", std::string(bytes.size(), '\0')},
+      {"without its manifest", replaced(bytes, "\"relish\"", "\"relisi\"")}};
   for (const auto& [name, damaged] : damages)
     report(fmt::format("the newest checkpoint is {}", name), failing_damage(job, damaged, whole));
   fmt::print("{} damaged checkpoints\n", parts + static_cast<std::size_t>(bits) + 1 + std::size(damages));

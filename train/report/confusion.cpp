@@ -10,8 +10,6 @@
 namespace relish {
 namespace {
 
-constexpr std::int64_t batch_rows = 256;
-
 // Labels, or for two classes the truth of one column.
 bool has_labels(const Column& targets) {
   if (!is_int(targets.dtype()) && targets.dtype() != DType::Bool) return false;
@@ -47,7 +45,7 @@ std::int64_t class_of(const Tensor& predictions, std::int64_t row, std::int64_t 
 
 std::optional<Confusion> count_confusion(Evaluator& evaluator, const TrainingProgram& program,
                                          const TensorsByName& parameters, const DataSet& data,
-                                         std::int64_t most_rows) {
+                                         std::int64_t most_rows, std::int64_t batch_rows) {
   if (data.targets.size() != 1 || !has_labels(data.targets.front())) return std::nullopt;
   const Column& targets = data.targets.front();
   const ColumnBinding binding(program.module, program.inference, parameters, data, data.inputs.size());

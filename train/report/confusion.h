@@ -26,9 +26,9 @@ inline constexpr std::int64_t most_confusion_classes = 30;
 
 // None when the model is no classifier of labels: its targets are not integers of rank 1 beside predictions
 // (n, classes), or, of one column, no threshold says what is positive. At most `most_rows` rows are looked
-// at. Interrupted between batches; failures of the program pass through.
+// at, `batch_rows` at once. Interrupted between batches; failures of the program pass through.
 std::optional<Confusion> count_confusion(Evaluator& evaluator, const TrainingProgram& program,
                                          const TensorsByName& parameters, const DataSet& data,
-                                         std::int64_t most_rows);
+                                         std::int64_t most_rows, std::int64_t batch_rows = 256);
 
 }  // namespace relish

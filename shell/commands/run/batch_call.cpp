@@ -2,6 +2,7 @@
 #include "shell/commands/run/batch_call.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -9,8 +10,10 @@
 #include "shell/program/call_values.h"
 #include "shell/program/program_file.h"
 #include "support/atomic_file.h"
+#include "support/choices.h"
 #include "support/limits.h"
 #include "support/render.h"
+#include "train/run_weights.h"
 
 namespace relish {
 namespace {
@@ -62,7 +65,7 @@ Json run_line(Session& session, const std::string& text, Programs& programs) {
     static const std::vector<std::string> known = {"file", "function", "arg",  "params", "dim",
                                                    "out",  "expect",   "rtol", "atol"};
     if (std::find(known.begin(), known.end(), key) == known.end())
-      bad_line(fmt::format("unknown field '{}'", printable(key)));
+      bad_line(fmt::format("unknown field '{}'{}", printable(key), among_choices(key, known)));
   }
   std::string path = text_field(line, "file");
   if (path.empty()) bad_line("field 'file' is missing");
@@ -86,7 +89,11 @@ Json run_line(Session& session, const std::string& text, Programs& programs) {
       inputs.dims.emplace_back(name, value.get<std::int64_t>());
     }
   }
-  if (std::string params = text_field(line, "params"); !params.empty()) inputs.params = read_tensors(params);
+  if (std::string params = text_field(line, "params"); !params.empty()) {
+    std::error_code error;
+    inputs.params =
+        std::filesystem::is_directory(params, error) ? weights_of_run(params) : read_tensors(params);
+  }
 
   const std::string out = text_field(line, "out");
   if (!out.empty()) check_results_path(out, *function.module, function.name);
@@ -141,6 +148,9 @@ std::optional<std::string> compare_results(const NamedTensors& results, const Na
 }
 
 ScriptValue run_batch_calls(Invocation& invocation) {
+  for (const Option& option : invocation.command.options)
+    if (option.name != "batch" && invocation.given(option.name))
+      invocation.refuse_value(option.name, "--batch takes it from each line; leave one of the two out");
   std::string contents = read_file(invocation.text("batch"), limits().max_source_bytes, "--max-source-size");
   Programs programs;
   std::size_t begin = 0;
@@ -154,7 +164,8 @@ ScriptValue run_batch_calls(Invocation& invocation) {
       answer = run_line(invocation.session, text, programs);
     } catch (const Failure& failure) {
       if (failure.error_class() == ErrorClass::Interrupted) throw;
-      std::string message = failure.what();
+      const std::string& place = failure.diagnostics().front().place;
+      const std::string message = (place.empty() ? "" : place + ": ") + failure.what();
       answer = {{"ok", false}, {"exit", failure.exit_code()}, {"error", message}};
     }
     if (invocation.exit_code == 0) invocation.exit_code = answer["exit"].get<int>();

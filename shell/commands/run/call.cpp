@@ -19,7 +19,11 @@ constexpr Option own_options[] = {
     {"rtol", OptionKind::Real, "1e-05", "relative tolerance of --expect"},
     {"atol", OptionKind::Real, "1e-08", "absolute tolerance of --expect"},
     {"full", OptionKind::Flag, "", "print all elements, exactly"},
-    {"batch", OptionKind::InputFile, "", "file of calls, one JSON object a line", 0, in_shell},
+    {"batch", OptionKind::InputFile, "",
+     "file of calls, in place of FILE; a JSON object a line with file, and, as they are needed, function, arg (an "
+     "object of names), params, dim (an object), out, expect, rtol, atol; for each a line is printed with ok, exit, and "
+     "results or error",
+     0, in_shell},
 };
 
 const std::vector<Option>& all_options() {

@@ -127,6 +127,8 @@ std::string told(DType given, DType wanted, const std::string& column) {
 
 void fit_dtypes(const Invocation& invocation, DataSet& data, const TrainingProgram& program,
                 const Function& function, const DataParameters& parameters) {
+  // Which column is which is not known where some are left out: that is told elsewhere.
+  if (data.inputs.size() + data.targets.size() < parameters.inputs.size() + parameters.targets.size()) return;
   const bool cast = invocation.flag("cast");
   std::vector<std::pair<DType, std::vector<std::string>>> notes;
   const auto fit = [&](Column& column, const std::string& name, std::size_t at, bool target) {

@@ -41,9 +41,10 @@ std::int64_t kept_checkpoints(const Invocation& invocation, std::int64_t otherwi
   if (!text) return otherwise;
   const std::optional<std::int64_t> number = whole_number<std::int64_t>(*text);
   if (!number || *number < 2) {
-    invocation.refuse_value("keep", fmt::format("found '{}'; expected at least 2, so that one is whole while "
-                                                "another is written",
-                                                printable(*text)));
+    invocation.refuse_value(
+        "keep", fmt::format("found '{}'; expected an int of at least 2, so that one is whole while "
+                            "another is written",
+                            printable(*text)));
   }
   return *number;
 }
@@ -196,7 +197,13 @@ void place_job(const Invocation& invocation, std::uint32_t number, RunRequest& r
   const bool is_first = number == 1 || settings.job_folders.empty();
   std::optional<std::string> resume = job_text(invocation, "resume");
   if (!is_first && resume && job_flag(invocation, "resume")) resume = std::string(resume_newest);
-  if (resume && !resume->empty()) place_resumed(invocation, *resume, request);
+  // A path that a variable should have held: to begin anew is not what it asks for.
+  if (resume && resume->empty())
+    invocation.refuse_value(
+        "resume", fmt::format("found an empty text; expected auto, or the path of a checkpoint or run "
+                              "folder{}",
+                              job_flag(invocation, "resume") ? "" : "; None begins anew"));
+  if (resume) place_resumed(invocation, *resume, request);
   const bool has_own = invocation.given("run_dir") && !job_flag(invocation, "run_dir");
   if (is_first || has_own) return;
   request.folder.directory = settings.job_folders.front() + "/" + later_job_name(number);

@@ -10,8 +10,8 @@
 #include "shell/commands/inspect/pictures.h"
 #include "shell/commands/training/run_table.h"
 #include "support/atomic_file.h"
+#include "support/choices.h"
 #include "support/render.h"
-#include "support/suggest.h"
 #include "train/report/chart.h"
 
 namespace relish::commands_plot {
@@ -44,14 +44,15 @@ BrailleOptions for_standard_output() {
 void check_metrics(const Invocation& invocation, const std::vector<RunRecord>& runs) {
   std::vector<std::string> known;
   for (const RunRecord& run : runs)
-    for (const Curve& curve : run.curves) known.push_back(curve.name);
+    for (const Curve& curve : run.curves)
+      if (std::find(known.begin(), known.end(), curve.name) == known.end()) known.push_back(curve.name);
   for (const std::string& name : invocation.names("metric")) {
     const auto is_it = [&](const std::string& curve) {
       return curve == name || base_of_metric(curve) == name;
     };
     if (std::none_of(known.begin(), known.end(), is_it))
       invocation.refuse_value(
-          "metric", fmt::format("no job has logged '{}'{}", printable(name), did_you_mean(name, known)));
+          "metric", fmt::format("no job has logged '{}'{}", printable(name), among_choices(name, known)));
   }
 }
 

@@ -14,6 +14,8 @@
 #include "shell/commands/training/trainer_options.h"
 #include "shell/commands/training/training.h"
 #include "shell/commands/transform/loss_option.h"
+#include "support/glob.h"
+#include "support/render.h"
 #include "transform/bind_symbols.h"
 #include "transform/epoch_writer.h"
 #include "transform/model_forms.h"
@@ -67,6 +69,28 @@ std::vector<StepMetric> metrics_of_steps(const std::vector<Metric>& metrics, con
 }
 
 void note_without_effect(const std::string& text) { write_error_text(fmt::format("note: {}\n", text)); }
+
+// Of patterns the first that matches a name holds: one that comes too late for all of its names is noted.
+template <class Rules, class PatternOf>
+void note_late_patterns(const std::string& option, const Rules& rules, const std::vector<std::string>& names,
+                        const PatternOf& pattern_of) {
+  for (auto rule = rules.begin(); rule != rules.end(); ++rule) {
+    std::string before;
+    const bool late = std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+      if (!matches_glob(pattern_of(*rule), name)) return true;
+      const auto first = std::find_if(rules.begin(), rule,
+                                      [&](const auto& each) { return matches_glob(pattern_of(each), name); });
+      if (first == rule) return false;
+      before = pattern_of(*first);
+      return true;
+    });
+    if (late && !before.empty())
+      note_without_effect(
+          fmt::format("{}: '{}' has no effect behind '{}', which holds where both match; what is "
+                      "meant for fewer names comes first",
+                      option, printable(pattern_of(*rule)), printable(before)));
+  }
+}
 
 // Which parameters of the step take data: those without a value.
 DataParameters parameters_with_data(const TrainingProgram& program, const TensorsByName& values) {
@@ -270,6 +294,10 @@ PreparedJob prepared(const Invocation& invocation, const std::string& function, 
     note_without_effect("prepare is empty: the model gets the data as they are");
   if (invocation.given("groups") && setup.optimizer.groups.empty())
     note_without_effect("groups is empty: all parameters have the options of the optimizer");
+  note_late_patterns("groups", setup.optimizer.groups, changed.trained,
+                     [](const ParameterGroup& group) { return group.pattern; });
+  note_late_patterns("init", init_option(invocation).patterns, names,
+                     [](const auto& rule) { return rule.first; });
   wanted.schedule = length_of_schedule(invocation, setup.schedule);
   program.module = std::make_shared<const Module>(made);
 

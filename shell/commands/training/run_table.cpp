@@ -82,9 +82,10 @@ std::string run_table_json(const std::vector<RunRecord>& runs) {
   for (const RunRecord& run : runs) {
     Json json = {{"run", run.path}, {"state", run.state}, {"step", run.step}, {"seconds", run.seconds}};
     const std::optional<BestPoint> best = best_of(run, judged_metric(run));
-    json["best"] =
-        best ? Json{{"metric", best->metric}, {"value", best->point.value}, {"step", best->point.step}}
-             : Json(nullptr);
+    json["best"] = best ? Json{{"metric", best->metric},
+                               {"value", best->point.value},
+                               {"step", static_cast<std::int64_t>(best->point.step)}}
+                        : Json(nullptr);
     if (!run.error.empty()) json["error"] = run.error;
     json["weights"] = run.weights.empty() ? Json(nullptr) : Json(run.weights);
     json["options"] = Json::object();

@@ -155,7 +155,9 @@ ScriptValue result_of(const TrainResult& result) {
 std::string ending_of(const TrainResult& result) {
   std::string text;
   if (result.steps_before == result.steps) {
-    text = fmt::format("all {} were done; nothing was trained", counted(result.steps, "step"));
+    text = result.interrupt
+               ? fmt::format("nothing was trained behind step {}", result.steps)
+               : fmt::format("all {} were done; nothing was trained", counted(result.steps, "step"));
   } else {
     const double rate = result.seconds > 0 ? static_cast<double>(result.steps) / result.seconds : 0;
     text = fmt::format("trained {} in {:.1f} s ({:.0f} steps/s)", counted(result.steps, "step"),

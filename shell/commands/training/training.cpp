@@ -49,9 +49,10 @@ Metric metric_of_text(const Invocation& invocation, const std::string& text, Jud
     } else if (spec.name == "top_k" && name == "k" && integer && *integer >= 1) {
       metric.k = *integer;
     } else {
-      invocation.refuse_value("metrics", fmt::format("found '{}'; expected a name of a metric, "
-                                                     "accuracy(threshold=NUMBER) or top_k(k=INT)",
-                                                     printable(text)));
+      invocation.refuse_value(
+          "metrics", fmt::format("found '{}'; expected a name of a metric, "
+                                 "accuracy(threshold=NUMBER) or top_k(k=N) with an int N of at least 1",
+                                 printable(text)));
     }
   }
   return metric;

@@ -59,6 +59,16 @@ constexpr WrongUse options_of_train[] = {
     {"validation=x)", "x", "found a tensor float32 (8, 2); expected a tuple (inputs…, targets)"},
     {"params={\"v\": x})", "{\"v\": x}", "no parameter 'v'"},
     {"params={\"w\": x})", "{\"w\": x}", "w has float32 (8, 2); parameter is R.Tensor((2, 1)"},
+    {"resume=\"\")", "\"\"", "resume: found an empty text; expected auto, or the path"},
+    {"init_missing=\"yes\")", "\"yes\"", "init_missing: found a str; expected True or False"},
+    {"ignore_extra=1)", "1", "ignore_extra: found an int; expected True or False"},
+    {"keep=2.5)", "2.5", "keep: found '2.5'; expected an int of at least 2"},
+    {"clip_norm=-1)", "-1", "sgd: clip_norm is -1, expected more than 0"},
+    {"init={\"w\": \"normal(std=-1)\"})", "{\"w\": \"normal(std=-1)\"}", "normal: std is -1"},
+    {"init={\"w\": \"narmal\"})", "{\"w\": \"narmal\"}", "did you mean 'normal'?"},
+    {"schedule=\"step(step_size=1.5)\")", "\"step(step_size=1.5)\"", "step_size is 1.5, expected an int"},
+    {"schedule=\"cosine(warmup=0.5)\")", "\"cosine(warmup=0.5)\"", "warmup is 0.5, expected an int"},
+    {"metrics=[\"top_k(k=0)\"])", "[\"top_k(k=0)\"]", "top_k(k=N) with an int N of at least 1"},
 };
 
 constexpr WrongUse uses[] = {
@@ -267,6 +277,8 @@ constexpr WrongUse uses_of_files[] = {
      "header"},
     {"train(M.main, data=(x, y), loss=\"mse\", optimizer=\"sgd\", lr=0.1, params=\"words.txt\")", "",
      "words.txt"},
+    {"train(M.main, data=(x, y), loss=\"mse\", optimizer=\"sgd\", lr=0.1, params=\"one.npy\")", "",
+     "one.npy holds one tensor, which has no name; expected named tensors, as of .npz and .safetensors"},
     {"train(M.main, data=(x, y), loss=\"mse\", optimizer=\"sgd\", lr=0.1, params=\"empty\")", "",
      "expected a file of tensors, or a run folder"},
     {"train(M.main, data=(x, y), loss=\"mse\", optimizer=\"sgd\", lr=0.1, run_dir=\"words.txt\")", "",
@@ -360,6 +372,7 @@ TEST_CASE("files of a training that are damaged or others are refused before its
   };
   REQUIRE(harness.run(job("done")).error.empty());
   REQUIRE(harness.run("save({\"w\": ones((2, 1))}, \"weights.safetensors\")").error.empty());
+  REQUIRE(harness.run("save(ones((2, 1)), \"one.npy\")").error.empty());
   const std::string newest = folder.file("done/checkpoints/step-000000004.safetensors");
   std::string bytes = bytes_of(newest);
   write(folder.file("whole.safetensors"), bytes);

@@ -4,9 +4,11 @@
 
 #include "runtime/files.h"
 #include "runtime/row_files.h"
+#include "support/limits.h"
 #include "tests/unit/catch_failure.h"
 #include "tests/unit/temporary_folder.h"
 #include "tests/unit/train/linear_model.h"
+#include "train/windows.h"
 
 namespace relish {
 namespace {
@@ -64,6 +66,26 @@ TEST_CASE("rows of several files follow each other") {
   const auto wide = rows_of_tensor(Tensor::zeros(DType::Float64, {4, 3}));
   CHECK(rule_of([&] { joined_rows({open_rows(folder.file("a.npy")), wide}, {"a.npy", "wide"}); }) ==
         "DataError: data.parts");
+}
+
+TEST_CASE("rows that are read ahead leave most of the memory to the steps") {
+  const TemporaryFolder folder;
+  write_npy(folder.file("x.npy"), Tensor::zeros(DType::Float32, {64, 1000}));
+  write_npy(folder.file("y.npy"), Tensor::zeros(DType::Int8, {64}));
+  const std::vector<Column> columns = {Column(open_rows(folder.file("x.npy"))),
+                                       Column(open_rows(folder.file("y.npy")))};
+  const BatchOrder order(64, {4});
+  const WindowReader windows(columns, order);
+  const std::uint64_t limit = limits().memory_bytes, of_step = 4 * 4001;
+  limits().memory_bytes = 8 * 3 * of_step;
+  CHECK(windows.most_steps() == 3);
+  limits().memory_bytes = 8 * 3 * of_step - 1;
+  CHECK(windows.most_steps() == 2);
+  limits().memory_bytes = 1000;
+  CHECK(windows.most_steps() == 1);
+  limits().memory_bytes = std::uint64_t{1} << 40;
+  CHECK(windows.most_steps() == static_cast<std::int64_t>((64 << 20) / of_step));
+  limits().memory_bytes = limit;
 }
 
 TEST_CASE("a job over files ends with the bytes of one over tensors, and stops when a file gets shorter") {

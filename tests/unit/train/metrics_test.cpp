@@ -24,7 +24,8 @@ double metric_of(const Metric& metric, const Tensor& predictions, const Tensor& 
   for (const auto& part : {first, rest}) {
     const Tensor own = gather_rows(targets, part);
     const bool head = part.size() == 1;
-    sum->add(gather_rows(predictions, part), {&own, 1}, head ? 1 : counted - 1);
+    const Tensor given = gather_rows(predictions, part);
+    sum->add({&given, 1}, {&own, 1}, head ? 1 : counted - 1);
   }
   return sum->value();
 }
