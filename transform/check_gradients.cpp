@@ -10,6 +10,7 @@
 #include "ir/calls/entry.h"
 #include "ir/nodes/builder.h"
 #include "ir/operators/op.h"
+#include "ir/operators/user_gradient.h"
 #include "support/failure.h"
 #include "support/suggest.h"
 #include "transform/gradient.h"
@@ -120,7 +121,9 @@ class Check {
   Check(const Module& module, std::string_view function, std::vector<Value> arguments, Evaluator& evaluator)
       : evaluator_(evaluator), called_(function), name_(function), module_(module) {
     if (const PrimFuncPtr prim = module.prim_func(function)) take_prim_func(*prim, arguments);
-    const std::optional<Module> wide = widened(module_, called_);
+    // A gradient that the user wrote belongs to the function as it is.
+    const std::optional<Module> wide =
+        user_gradient(module_, called_) ? std::nullopt : widened(module_, called_);
     if (wide) module_ = *wide;
     dtype_ = wide ? DType::Float64 : own_dtype(arguments);
     for (Value& argument : arguments) inputs_.push_back(wide ? widened(argument) : std::move(argument));
@@ -331,29 +334,34 @@ class Check {
     ++parameter.quotients;
     const double wide = precision.step * scale, narrow = precision.narrow * scale;
     double numeric = five_point(wide), left = numeric, right = numeric, over = wide;
-    if (!close(numeric, wide)) {
-      // A kink near the point spoils the wide quotient: the slopes close by, on the two sides.
-      const double here = at(0);
-      left = (here - at(-narrow)) / narrow;
-      right = (at(narrow) - here) / narrow;
+    // A kink near the point spoils the wide quotient: the slopes close by, on the two sides. Where so many
+    // lie near that they spoil those too, they are taken closer, as long as rounding hides no more than
+    // agreement may.
+    const double here = close(numeric, wide) ? 0 : at(0);
+    double told = numeric;
+    for (double step = narrow; !close(numeric, over); step /= 10) {
+      if (over != wide &&
+          (step < narrow / 200 || rounding(step) > precision.rtol * std::abs(numeric) + precision.atol)) {
+        parameter.wrong.push_back({std::move(place), analytic, told});
+        return;
+      }
+      left = (here - at(-step)) / step;
+      right = (at(step) - here) / step;
       numeric = (left + right) / 2;
-      over = narrow;
+      if (over == wide) told = numeric;
+      over = step;
+      const double slack =
+          precision.rtol * std::max(std::abs(left), std::abs(right)) + precision.atol + rounding(step);
+      const bool between =
+          analytic >= std::min(left, right) - slack && analytic <= std::max(left, right) + slack;
+      // Slopes that differ only by curvature make no kink. The slack of the narrow dtypes is wide itself.
+      const double apart = dtype_ == DType::Float64 ? 100 : 10;
+      if (!close(numeric, over) && between && std::abs(right - left) > apart * slack) {
+        ++parameter.at_kinks;
+        return;
+      }
     }
-    if (close(numeric, over)) {
-      parameter.largest_error = std::max(parameter.largest_error, std::abs(numeric - analytic));
-      return;
-    }
-    const double slack =
-        precision.rtol * std::max(std::abs(left), std::abs(right)) + precision.atol + rounding(narrow);
-    const bool between =
-        analytic >= std::min(left, right) - slack && analytic <= std::max(left, right) + slack;
-    // Slopes that differ only by curvature make no kink. The slack of the narrow dtypes is wide itself.
-    const double apart = dtype_ == DType::Float64 ? 100 : 10;
-    if (between && std::abs(right - left) > apart * slack) {
-      ++parameter.at_kinks;
-      return;
-    }
-    parameter.wrong.push_back({std::move(place), analytic, numeric});
+    parameter.largest_error = std::max(parameter.largest_error, std::abs(numeric - analytic));
   }
 
   Evaluator& evaluator_;

@@ -37,9 +37,11 @@ void GraphBindings::read_assignment(const ast::Statement& statement, const ast::
       auto& attribute = *symbol.call->as<ast::Call>()->callee->as<ast::Attribute>();
       refuse_unknown_namespace(*attribute.object);
       const std::vector<ast::Argument>& arguments = symbol.call->as<ast::Call>()->arguments;
-      bool int64 = attribute.name == "int64" || (attribute.name == "dynamic" && arguments.size() == 1) ||
-                   ((attribute.name == "var" || attribute.name == "Var" || attribute.name == "dynamic") &&
-                    arguments.back().value->as<ast::StringValue>()->value == "int64");
+      // A call with a name of the variable or its dtype, which is the last of its strings.
+      auto* dtype = arguments.empty() ? nullptr : arguments.back().value->as<ast::StringValue>();
+      const bool int64 =
+          dtype ? dtype->value == "int64" || (attribute.name == "dynamic" && arguments.size() == 1)
+                : unabbreviated(attribute.name) == "int64";
       if (!int64) {
         type_error(symbol.call->span, "symbol.dtype",
                    fmt::format("found {} as a dimension; dimensions are int64", ast::describe(*symbol.call)));

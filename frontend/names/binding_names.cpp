@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "frontend/names/namespaces.h"
+
 namespace relish {
 
 void for_each_target_name(const ast::Expr& target,
@@ -83,13 +85,14 @@ bool declared_symbols(const ast::Expr& target, const ast::Expr& value, std::vect
   bool bare =
       call->arguments.empty() || (call->arguments.size() == 1 && call->arguments[0].name == "is_size_var" &&
                                   call->arguments[0].value->as<ast::BoolValue>());
-  bool by_dtype = bare && dtype_from_name(attribute->name).has_value();
+  bool by_dtype = bare && dtype_from_name(unabbreviated(attribute->name)).has_value();
   bool by_var = attribute->name == "var" && call->arguments.size() == 1 &&
                 call->arguments[0].value->as<ast::StringValue>();
-  // T.Var("n", "int64")
-  by_var = by_var || (attribute->name == "Var" && call->arguments.size() == 2 &&
-                      call->arguments[0].value->as<ast::StringValue>() &&
-                      call->arguments[1].value->as<ast::StringValue>());
+  // T.Var("n", "int64"), and T.SizeVar of a size that is not negative
+  const bool variable = attribute->name == "Var" || attribute->name == "SizeVar";
+  by_var = by_var ||
+           (variable && call->arguments.size() == 2 && call->arguments[0].value->as<ast::StringValue>() &&
+            call->arguments[1].value->as<ast::StringValue>());
   // n = I.dynamic("n", dtype="int64"), of TVM behind 0.26
   by_var =
       by_var || (attribute->name == "dynamic" && !call->arguments.empty() && call->arguments.size() <= 2 &&

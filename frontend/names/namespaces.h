@@ -10,6 +10,9 @@
 
 namespace relish {
 
+// The dtype that a word of T stands for, "int32" for "i32" and "bool" for "boolean"; any other word itself.
+std::string_view unabbreviated(std::string_view word);
+
 class Namespaces {
  public:
   Namespaces();

@@ -54,7 +54,7 @@ void PrimFuncBlocks::read_with(const ast::Statement& statement, const ast::With&
     comments = take_comments(statement.comments);
     ++loop_depth_;
     --flat_scopes_;
-  } else if (name == "T.attr" || name == "T.target" || name == "T.assume") {
+  } else if (name == "T.attr" || name == "T.target" || name == "T.assume" || name == "T.hint") {
     note_ignored(with.items[0].value->span, name);
   } else if (call && name == "T.Assert" && call->arguments.size() == 2) {
     read_assert(statement, *call->arguments[0].value, call->arguments[1].value.get(), inside);
@@ -280,6 +280,8 @@ bool PrimFuncBlocks::read_block_call(const std::string& name, const ast::Expr& e
   const auto& call = *expr.as<ast::Call>();
   bool attributes = name == "T.sblock_attr" || name == "T.block_attr";
   if (name != "T.where" && name != "T.reads" && name != "T.writes" && !attributes) return false;
+  // What a block reads, writes and is, is said of all of it, also where an if says it.
+  if (!block && name != "T.where") block = described_;
   if (!block) {
     // The implicit root block has none of these.
     if (name != "T.where") {
@@ -317,7 +319,7 @@ bool PrimFuncBlocks::read_block_call(const std::string& name, const ast::Expr& e
   } else if (name == "T.writes") {
     block->writes = read_regions(call);
   } else {
-    for (auto& [key, value] : read_attribute_dictionary(context_, expr, NamePlace::Block)) {
+    for (auto& [key, value] : read_attributes(expr, NamePlace::Block)) {
       add_attribute(block->attributes, key, std::move(value), expr.span);
     }
   }

@@ -29,6 +29,7 @@ class PrimFuncBlocks : public PrimFuncScalars {
   void read_assert(const ast::Statement& statement, const ast::Expr& condition, const ast::Expr* message,
                    std::vector<Stmt>& into);
 
+  BlockStmt* described_ = nullptr;        // the block that a T.reads in an if belongs to
   std::uint32_t indented_until_ = 0;      // to where a fix that indents is proposed already
   std::span<const ast::Statement> rest_;  // of the body that is being read: the statement and what follows
 };

@@ -50,6 +50,13 @@ PrimFuncPtr PrimFuncBuilder::build(const ast::FunctionDefinition& definition, Co
 }
 
 Stmt PrimFuncBuilder::read_body(const ast::Block& body, BlockStmt* block) {
+  return read_body(body, block, block);
+}
+
+// `described` is the block that a T.reads in the body belongs to, also where the body is a branch in the
+// block.
+Stmt PrimFuncBuilder::read_body(const ast::Block& body, BlockStmt* block, BlockStmt* described) {
+  BlockStmt* const described_around = std::exchange(described_, described);
   std::vector<Stmt> statements;
   std::vector<OpenScope> around = std::exchange(scopes_, {});
   const std::span<const ast::Statement> rest_around = rest_;
@@ -70,6 +77,7 @@ Stmt PrimFuncBuilder::read_body(const ast::Block& body, BlockStmt* block) {
     statements.push_back(scopes_[i].wrap(seq(std::move(inside))));
   }
   scopes_ = std::move(around);
+  described_ = described_around;
   return seq(std::move(statements));
 }
 
@@ -100,7 +108,7 @@ void PrimFuncBuilder::read_statement(const ast::Statement& statement, BlockStmt*
     frames_.pop_back();
     into.push_back(make_stmt(While{condition, body}, statement.span, comments));
   } else if (auto* s = statement.as<ast::If>()) {
-    if (Stmt stmt = read_if(statement, *s); stmt.defined()) into.push_back(stmt);
+    if (Stmt stmt = read_if(statement, *s, block); stmt.defined()) into.push_back(stmt);
   } else if (auto* s = statement.as<ast::With>()) {
     read_with(statement, *s, block, into);
   } else if (auto* s = statement.as<ast::Assert>()) {
@@ -137,13 +145,33 @@ void PrimFuncBuilder::read_jump(bool leaves, const ast::Statement& statement, st
                            take_comments(statement.comments)));
 }
 
+// T.ret(x), with the dtype that older texts give, T.Return(x), T.Break() and T.continue_loop().
+bool PrimFuncBuilder::read_leaving(const ast::Statement& statement, const ast::Expr& expr,
+                                   std::vector<Stmt>& into) {
+  auto* call = expr.as<ast::Call>();
+  const std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
+  if (name == "T.ret" || name == "T.Return") {
+    const std::vector<ast::Argument>& given = call->arguments;
+    const bool typed = given.size() == 2 && given[1].name == "dtype";
+    if (given.empty() || !given[0].name.empty() || (given.size() > 1 && !typed))
+      type_error(expr.span, "scalar.arguments", fmt::format("{} takes one value", name));
+    read_return(statement, *given[0].value, into);
+    return true;
+  }
+  const bool leaves = name == "T.break_loop" || name == "T.Break";
+  if (!leaves && name != "T.continue_loop" && name != "T.Continue") return false;
+  read_jump(leaves, statement, into);
+  return true;
+}
+
 void PrimFuncBuilder::read_expression(const ast::Statement& statement, const ast::Expr& expr,
                                       BlockStmt* block, std::vector<Stmt>& into) {
   if (expr.as<ast::StringValue>()) return;  // a docstring
+  if (read_leaving(statement, expr, into)) return;
   auto* call = expr.as<ast::Call>();
   std::string name = call ? context_.namespaces.canonical(*call->callee) : std::string();
   if (name == "T.func_attr") {
-    for (auto& [key, value] : read_attribute_dictionary(context_, expr, NamePlace::PrimFunc)) {
+    for (auto& [key, value] : read_attributes(expr, NamePlace::PrimFunc)) {
       const auto* text = value.as<std::string>();
       if (key == "global_symbol" && function_.is_private) {
         type_error(expr.span, "function.private",
@@ -153,11 +181,10 @@ void PrimFuncBuilder::read_expression(const ast::Statement& statement, const ast
       if (key == "global_symbol" && text && *text == function_.name) continue;
       add_attribute(function_.attributes, key, std::move(value), expr.span);
     }
-  } else if (name == "T.ret" && call->arguments.size() == 1) {
-    read_return(statement, *call->arguments[0].value, into);
   } else if (name == "T.Assert" && call->arguments.size() == 2) {
     read_assert(statement, *call->arguments[0].value, call->arguments[1].value.get(), into);
-  } else if (name == "T.launch_thread" || name == "T.attr" || name == "T.target" || name == "T.assume") {
+  } else if (name == "T.launch_thread" || name == "T.attr" || name == "T.target" || name == "T.assume" ||
+             name == "T.hint") {
     auto launched = read_launch(name, *call, nullptr);
     if (!launched) return note_ignored(expr.span, name);
     scopes_.push_back({into.size(), [loop = *launched, span = statement.span](Stmt body) mutable {
@@ -168,17 +195,11 @@ void PrimFuncBuilder::read_expression(const ast::Statement& statement, const ast
     return;
   } else if (call && read_vector_store(statement, *call, into)) {
     return;
-  } else if (name == "T.break_loop" || name == "T.continue_loop") {
-    read_jump(name == "T.break_loop", statement, into);
   } else if (name == "T.evaluate") {
     if (call->arguments.size() != 1)
       type_error(expr.span, "scalar.arguments", "T.evaluate takes one expression");
     auto* inner = call->arguments[0].value->as<ast::Call>();
-    if (inner && context_.namespaces.canonical(*inner->callee) == "T.ret" && inner->arguments.size() == 1)
-      return read_return(statement, *inner->arguments[0].value, into);
-    for (std::string_view jump : {"T.break_loop", "T.continue_loop"})
-      if (inner && context_.namespaces.canonical(*inner->callee) == jump)
-        return read_jump(jump == "T.break_loop", statement, into);
+    if (read_leaving(statement, *call->arguments[0].value, into)) return;
     if (inner && context_.namespaces.canonical(*inner->callee) == "T.assume")
       return note_ignored(expr.span, "T.assume");
     if (const Scalar all = reader_.value_of_lanes(*call->arguments[0].value); all.defined()) {
@@ -239,8 +260,12 @@ void PrimFuncBuilder::read_assignment(const ast::Statement& statement, const ast
   if (read_axes(target, *value, block)) return;
   if (read_allocation(statement, target, *value, block, into)) return;
   if (auto* names = target.as<ast::TupleValue>()) {
+    if (bind_several(*names, *value)) return;
     auto* values = value->as<ast::TupleValue>();
     if (!values || values->items.size() != names->items.size()) {
+      auto* call = value->as<ast::Call>();
+      const std::string callee = call ? context_.namespaces.canonical(*call->callee) : std::string();
+      if (callee.starts_with("T.") && needs_device(callee.substr(2))) reader_.value(*value);  // says so
       type_error(statement.span, "assignment.tuple",
                  fmt::format("found {} names for {}; expected as many values", names->items.size(),
                              ast::describe(*value)));
@@ -363,11 +388,11 @@ void PrimFuncBuilder::check_device() {
                    printable(buffer.name()), printable(buffer.scope())));
 }
 
-Stmt PrimFuncBuilder::read_if(const ast::Statement& statement, const ast::If& branches) {
+Stmt PrimFuncBuilder::read_if(const ast::Statement& statement, const ast::If& branches, BlockStmt* block) {
   CommentsPtr comments = take_comments(statement.comments);
   auto read_branch = [&](const ast::Block& body) {
     frames_.emplace_back();
-    Stmt result = read_body(body, nullptr);
+    Stmt result = read_body(body, nullptr, described_);
     frames_.pop_back();
     return result;
   };
@@ -405,7 +430,8 @@ Stmt PrimFuncBuilder::read_if(const ast::Statement& statement, const ast::If& br
   };
   if (decided && read.empty()) hand_on(comments);  // the if vanishes; what is left of it has its comments
   if (decided) hand_on(decided_comments);
-  if (decided) rest = read.empty() ? read_body(*decided, nullptr) : read_branch(*decided);
+  // Statements of an if that is decided stand where it stood.
+  if (decided) rest = read.empty() ? read_body(*decided, block, described_) : read_branch(*decided);
   if (!good) throw ReadContext::Silent{};
   for (std::size_t i = read.size(); i-- > 0;) {
     rest = make_stmt(IfStmt{read[i].condition, read[i].body, rest}, read[i].span, read[i].comments);

@@ -29,14 +29,16 @@ class PrimFuncBuilder final : public PrimFuncBlocks {
 
   // prim_func_builder.cpp
   Stmt read_body(const ast::Block& body, BlockStmt* block) override;
+  Stmt read_body(const ast::Block& body, BlockStmt* block, BlockStmt* described);
   void read_statement(const ast::Statement& statement, BlockStmt* block, std::vector<Stmt>& into);
   void read_expression(const ast::Statement& statement, const ast::Expr& expr, BlockStmt* block,
                        std::vector<Stmt>& into);
   void read_assignment(const ast::Statement& statement, const ast::Assignment& assignment, BlockStmt* block,
                        std::vector<Stmt>& into);
   void read_return(const ast::Statement& statement, const ast::Expr& value, std::vector<Stmt>& into);
+  bool read_leaving(const ast::Statement& statement, const ast::Expr& expr, std::vector<Stmt>& into);
   void read_jump(bool leaves, const ast::Statement& statement, std::vector<Stmt>& into);
-  Stmt read_if(const ast::Statement& statement, const ast::If& branches);
+  Stmt read_if(const ast::Statement& statement, const ast::If& branches, BlockStmt* block);
   void check_result();
   void check_device();
 

@@ -114,6 +114,33 @@ const std::string& PrimFuncNames::name_target(const ast::Expr& target) const {
   return *name;
 }
 
+bool PrimFuncNames::names_memory(const ast::Expr& expr) {
+  const auto any = [&](const std::vector<ast::ExprPtr>& items) {
+    return std::any_of(items.begin(), items.end(), [&](const auto& item) { return names_memory(*item); });
+  };
+  if (auto* list = expr.as<ast::ListValue>()) return any(list->items);
+  if (auto* tuple = expr.as<ast::TupleValue>()) return any(tuple->items);
+  if (auto* dictionary = expr.as<ast::DictValue>())
+    return std::any_of(dictionary->items.begin(), dictionary->items.end(),
+                       [&](const auto& entry) { return names_memory(*entry.second); });
+  auto* attribute = expr.as<ast::Attribute>();
+  const std::string* name = ast::name_of(attribute && attribute->name == "data" ? *attribute->object : expr);
+  const Entry* entry = name ? look_up(*name) : nullptr;
+  return entry && (std::get_if<Buffer>(&entry->meaning) || std::get_if<Handle>(&entry->meaning) ||
+                   std::get_if<Pointer>(&entry->meaning) || std::get_if<Refused>(&entry->meaning));
+}
+
+// What an attribute says of a buffer, as that its layout may be chosen, is advice to other compilers.
+Attributes PrimFuncNames::read_attributes(const ast::Expr& call, NamePlace place) {
+  return read_attribute_dictionary(context_, call, place, [&](const ast::Expr& key, const ast::Expr& value) {
+    if (!names_memory(value)) return false;
+    auto* name = key.as<ast::StringValue>();
+    note_ignored(value.span, fmt::format("the attribute '{}', which names a buffer,",
+                                         printable(name ? name->value : std::string())));
+    return true;
+  });
+}
+
 // What is said of an attribute twice must be the same; dictionaries are joined.
 void PrimFuncNames::add_attribute(Attributes& attributes, const std::string& key, Attribute value,
                                   Span at) const {

@@ -14,6 +14,7 @@
 #include "frontend/types/scalar_reader.h"
 #include "frontend/types/type_reader.h"
 #include "ir/nodes/stmt.h"
+#include "ir/printer/reserved_names.h"
 
 namespace relish {
 
@@ -40,13 +41,13 @@ class PrimFuncNames : public ScalarScope {
     Buffer buffer;
     Scalar offset = {};   // of the element that is pointed to; undefined: the first
     Scalar address = {};  // how the text says that; undefined: by the buffer's name
-  };  // the elements of a buffer, for data=
+  };                      // the elements of a buffer, for data=
   struct Several {
     std::vector<Scalar> variables;
   };  // `it` of `for it in T.grid(a, b)`
   struct EnvThread {
     std::string thread;
-  };  // "blockIdx.x", until a launch makes a loop of it
+  };                  // "blockIdx.x", until a launch makes a loop of it
   struct Refused {};  // its declaration was wrong: silent
   using Meaning = std::variant<Buffer, Scalar, Local, Handle, Pointer, Several, EnvThread, Refused>;
   struct Entry {
@@ -64,6 +65,9 @@ class PrimFuncNames : public ScalarScope {
   const Buffer& pointer_param(const std::string& name, const Handle& handle, Span at);
   Scalar value_of(const Pointer& pointer, Span at) const;
   void add_attribute(Attributes& attributes, const std::string& key, Attribute value, Span at) const;
+  // Whether a value of an attribute is, or holds, the name of a buffer or pointer.
+  bool names_memory(const ast::Expr& expr);
+  Attributes read_attributes(const ast::Expr& call, NamePlace place);
   void note_ignored(Span at, std::string_view what);
   CommentsPtr take_comments(const CommentsPtr& own);
   [[noreturn]] void type_error(Span at, std::string_view id, std::string message) const {

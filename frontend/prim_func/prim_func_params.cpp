@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "frontend/names/binding_names.h"
+#include "frontend/names/namespaces.h"
 #include "frontend/names/suggestions.h"
 #include "frontend/prim_func/prim_func_builder.h"
 #include "frontend/types/attribute_reader.h"
@@ -23,9 +24,9 @@ DType declared_dtype(const ast::Expr& value) {
   const auto& call = *value.as<ast::Call>();
   const auto& attribute = *call.callee->as<ast::Attribute>();
   if (attribute.name == "dynamic" && call.arguments.size() == 1) return DType::Int64;
-  if (attribute.name == "Var" || attribute.name == "dynamic")
+  if (attribute.name == "Var" || attribute.name == "SizeVar" || attribute.name == "dynamic")
     return read_dtype(call.arguments[1].value->as<ast::StringValue>()->value, call.arguments[1].value->span);
-  if (attribute.name != "var") return *dtype_from_name(attribute.name);
+  if (attribute.name != "var") return *dtype_from_name(unabbreviated(attribute.name));
   return read_dtype(call.arguments[0].value->as<ast::StringValue>()->value, call.arguments[0].value->span);
 }
 

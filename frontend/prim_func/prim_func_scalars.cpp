@@ -107,6 +107,50 @@ bool PrimFuncScalars::read_let(const std::string& name, const ast::Statement& st
   return true;
 }
 
+// x = T.local_scalar("float32") is x: T.float32.
+void PrimFuncScalars::declare_scalar(const ast::Statement& statement, const ast::Expr& target,
+                                     const std::string& callee, const ast::Call& call,
+                                     std::vector<Stmt>& into) {
+  DType dtype = DType::Float32;
+  for (std::size_t i = 0; i < call.arguments.size(); ++i) {
+    const ast::Argument& argument = call.arguments[i];
+    auto* text = argument.value->as<ast::StringValue>();
+    if (argument.name == "dtype" || (argument.name.empty() && i == 0)) {
+      dtype = reader_.dtype_argument(*argument.value);
+    } else if (argument.stars || callee == "T.local_scalar" ||
+               (argument.name != "scope" && !(argument.name.empty() && i == 1))) {
+      type_error(
+          argument.value->span, "scalar.arguments",
+          fmt::format("{} takes {}", callee, callee == "T.local_scalar" ? "a dtype" : "a dtype and a scope"));
+    } else if (!text || (text->value != "local" && text->value != "global")) {
+      fail(ErrorClass::Type, argument.value->span, "unsupported.device",
+           "found a scalar that threads of a GPU share, which is not supported",
+           {write_here(argument.value->span, "\"local\"")});
+    }
+  }
+  ScalarVar var(name_target(target), dtype, target.span);
+  into.push_back(make_stmt(DefineScalar{var, Scalar()}, statement.span, take_comments(statement.comments)));
+  bind(var.name(), Local{var}, target.span);
+}
+
+// `i, j = it` of several loop variables under one name and `i, j = T.meta_var((a, b))`: other names of what
+// is there.
+bool PrimFuncScalars::bind_several(const ast::TupleValue& names, const ast::Expr& value) {
+  const ast::Expr* meant = &value;
+  if (auto* call = value.as<ast::Call>()) {
+    const std::string callee = context_.namespaces.canonical(*call->callee);
+    if ((callee != "T.meta_var" && callee != "I.meta_var") || call->arguments.size() != 1) return false;
+    meant = call->arguments[0].value.get();
+  } else if (!value.as<ast::Name>() && !value.as<ast::Attribute>()) {
+    return false;
+  }
+  const std::optional<std::vector<Scalar>> values = reader_.spread(*meant);
+  if (!values || values->size() != names.items.size()) return false;
+  for (std::size_t i = 0; i < names.items.size(); ++i)
+    bind(name_target(*names.items[i]), (*values)[i], names.items[i]->span);
+  return true;
+}
+
 // Values that are no scalars: substitutions, other names of a buffer, pointers, threads, vectors.
 bool PrimFuncScalars::read_special_value(const ast::Statement& statement, const ast::Expr& target,
                                          const ast::Expr& value, std::vector<Stmt>& into) {
@@ -144,6 +188,10 @@ bool PrimFuncScalars::read_special_value(const ast::Statement& statement, const 
       return true;
     }
     if (read_let(callee, statement, *call, &target, into)) return true;
+    if (callee == "T.local_scalar" || callee == "T.alloc_scalar") {
+      declare_scalar(statement, target, callee, *call, into);
+      return true;
+    }
     if (auto handle = pointer_type(value)) {
       define_pointer(name, statement, target.span, *handle, nullptr, into);
       return true;

@@ -27,6 +27,9 @@ class PrimFuncScalars : public PrimFuncLoops {
                    const ast::Expr* value, std::vector<Stmt>& into);
   bool read_special_value(const ast::Statement& statement, const ast::Expr& target, const ast::Expr& value,
                           std::vector<Stmt>& into);
+  bool bind_several(const ast::TupleValue& names, const ast::Expr& value);
+  void declare_scalar(const ast::Statement& statement, const ast::Expr& target, const std::string& callee,
+                      const ast::Call& call, std::vector<Stmt>& into);
   // What an annotation of a scalar says: T.int32, T.let, T.let[T.int32], T.float32[4].
   struct ScalarAnnotation {
     std::optional<DType> dtype;

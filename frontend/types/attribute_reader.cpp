@@ -182,6 +182,38 @@ void refuse_reserved_scope(std::string_view scope, Span span) {
     fail(ErrorClass::Type, span, "reserved.name", *fault);
 }
 
+namespace {
+
+Attributes read_entries(const ReadContext& context, const ast::Expr& expr, NamePlace place,
+                        const LeftOut& left_out) {
+  const auto* dictionary = expr.as<ast::DictValue>();
+  // Entries are few and looked up one by one wherever they are used.
+  constexpr std::size_t most_entries = 10000;
+  if (dictionary->items.size() > most_entries) {
+    fail(ErrorClass::ResourceLimit, expr.span, "limit.attributes",
+         fmt::format("found {} attributes; expected at most {}", dictionary->items.size(), most_entries));
+  }
+  Attributes entries;
+  for (const auto& [key, value] : dictionary->items) {
+    auto* name = key->as<ast::StringValue>();
+    if (!name) {
+      fail(ErrorClass::Type, key->span, "attribute.key",
+           fmt::format("found {} as a key; expected a string", ast::describe(*key)));
+    }
+    if (find_attribute(entries, name->value)) {
+      fail(ErrorClass::Type, key->span, "attribute.twice",
+           fmt::format("found the key '{}' twice; expected it once", printable(name->value)));
+    }
+    if (left_out && left_out(*key, *value)) continue;
+    Attribute read = read_attribute(context, *value);
+    refuse_reserved(place, bare_name(name->value), read, key->span);
+    entries = with_attribute(std::move(entries), name->value, std::move(read));
+  }
+  return entries;
+}
+
+}  // namespace
+
 Attribute read_attribute(const ReadContext& context, const ast::Expr& expr, NamePlace place) {
   if (expr.as<ast::NoneValue>()) return {};
   if (auto* value = expr.as<ast::BoolValue>()) return value->value;
@@ -196,36 +228,14 @@ Attribute read_attribute(const ReadContext& context, const ast::Expr& expr, Name
     for (double value : numbers->reals) list.emplace_back(value);
     return list;
   }
-  if (auto* dictionary = expr.as<ast::DictValue>()) {
-    // Entries are few and looked up one by one wherever they are used.
-    constexpr std::size_t most_entries = 10000;
-    if (dictionary->items.size() > most_entries) {
-      fail(ErrorClass::ResourceLimit, expr.span, "limit.attributes",
-           fmt::format("found {} attributes; expected at most {}", dictionary->items.size(), most_entries));
-    }
-    Attributes entries;
-    for (const auto& [key, value] : dictionary->items) {
-      auto* name = key->as<ast::StringValue>();
-      if (!name) {
-        fail(ErrorClass::Type, key->span, "attribute.key",
-             fmt::format("found {} as a key; expected a string", ast::describe(*key)));
-      }
-      if (find_attribute(entries, name->value)) {
-        fail(ErrorClass::Type, key->span, "attribute.twice",
-             fmt::format("found the key '{}' twice; expected it once", printable(name->value)));
-      }
-      Attribute read = read_attribute(context, *value);
-      refuse_reserved(place, bare_name(name->value), read, key->span);
-      entries = with_attribute(std::move(entries), name->value, std::move(read));
-    }
-    return entries;
-  }
+  if (expr.as<ast::DictValue>()) return read_entries(context, expr, place, nullptr);
   if (auto* call = expr.as<ast::Call>()) return read_call(context, expr, *call);
   if (auto number = literal_arithmetic(expr)) return attribute_of_number(*number);
   refuse(expr);
 }
 
-Attributes read_attribute_dictionary(const ReadContext& context, const ast::Expr& expr, NamePlace place) {
+Attributes read_attribute_dictionary(const ReadContext& context, const ast::Expr& expr, NamePlace place,
+                                     const LeftOut& left_out) {
   const auto& call = *expr.as<ast::Call>();
   if (call.arguments.size() != 1 || !call.arguments[0].value->as<ast::DictValue>()) {
     fail(ErrorClass::Type, expr.span, "attribute.dictionary",
@@ -234,7 +244,7 @@ Attributes read_attribute_dictionary(const ReadContext& context, const ast::Expr
                                                 : counted(call.arguments.size(), "argument"),
                      ast::dotted_name(*call.callee)));
   }
-  Attributes written = std::get<Attributes>(read_attribute(context, *call.arguments[0].value, place).kind);
+  Attributes written = read_entries(context, *call.arguments[0].value, place, left_out);
   Attributes result;
   for (auto& [name, value] : written) {
     name = std::string(bare_name(name));

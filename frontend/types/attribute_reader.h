@@ -24,8 +24,10 @@ std::optional<LiteralNumber> literal_arithmetic(const ast::Expr& expr, const Num
 Attribute read_attribute(const ReadContext& context, const ast::Expr& expr,
                          NamePlace place = NamePlace::Nested);
 // The dictionary written as the only argument of `call`; keys are strings. "tir." and "tirx." prefixes are
-// dropped.
-Attributes read_attribute_dictionary(const ReadContext& context, const ast::Expr& call, NamePlace place);
+// dropped. Entries that `left_out` says so of are not read.
+using LeftOut = std::function<bool(const ast::Expr& key, const ast::Expr& value)>;
+Attributes read_attribute_dictionary(const ReadContext& context, const ast::Expr& call, NamePlace place,
+                                     const LeftOut& left_out = nullptr);
 // TypeError for a name or a scope that is the language's.
 void refuse_reserved(NamePlace place, std::string_view name, const Attribute& value, Span span);
 void refuse_reserved_scope(std::string_view scope, Span span);

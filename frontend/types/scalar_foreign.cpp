@@ -19,24 +19,66 @@ namespace {
 }
 
 // Functions behind "T." that only a GPU has, or that need its memory; by the beginning of their names.
-constexpr std::array<std::string_view, 18> device_names = {
-    "tvm_storage_sync", "tvm_warp",     "tvm_thread",       "ptx_", "cuda", "mma_",       "tvm_mma",
-    "tvm_load_matrix",  "tvm_fill",     "tvm_store_matrix", "tile", "warp", "simdgroup_", "cta_id",
-    "thread_id",        "alloc_shared", "alloc_tmem",       "sync_"};
+constexpr std::array<std::string_view, 40> device_names = {"tvm_storage_sync",
+                                                           "tvm_warp",
+                                                           "tvm_thread",
+                                                           "ptx",
+                                                           "cuda",
+                                                           "mma_",
+                                                           "tvm_mma",
+                                                           "tvm_load_matrix",
+                                                           "tvm_fill",
+                                                           "tvm_store_matrix",
+                                                           "tile",
+                                                           "warp",
+                                                           "simdgroup_",
+                                                           "cta",
+                                                           "thread_id",
+                                                           "thread_return",
+                                                           "alloc_shared",
+                                                           "alloc_tmem",
+                                                           "alloc_tcgen05",
+                                                           "alloc_cast_frag",
+                                                           "sync_",
+                                                           "device_entry",
+                                                           "lane_id",
+                                                           "cluster",
+                                                           "shared_scalar",
+                                                           "scope_id",
+                                                           "smem",
+                                                           "tmem",
+                                                           "wg",
+                                                           "cooperative_tensor",
+                                                           "webgpu",
+                                                           "nvshmem",
+                                                           "nki",
+                                                           "metal",
+                                                           "create_barriers",
+                                                           "TensorMap",
+                                                           "TileLayout",
+                                                           "SMEMPool",
+                                                           "TMEMPool",
+                                                           "layout."};
 constexpr std::array<std::string_view, 6> native_beginnings = {"call_", "tvm_",       "anylist_",
                                                                "vm_",   "texture2d_", "dma_"};
-constexpr std::array<std::string_view, 8> native_names = {"address_of",
-                                                          "isnullptr",
-                                                          "type_annotation",
-                                                          "lookup_param",
-                                                          "start_profile_intrinsic",
-                                                          "end_profile_intrinsic",
-                                                          "TVMBackendAllocWorkspace",
-                                                          "TVMBackendFreeWorkspace"};
+constexpr std::array<std::string_view, 12> native_names = {"address_of",
+                                                           "isnullptr",
+                                                           "handle_add_byte_offset",
+                                                           "ptr_byte_offset",
+                                                           "llvm_lookup_intrinsic_id",
+                                                           "print_buffer",
+                                                           "type_annotation",
+                                                           "lookup_param",
+                                                           "start_profile_intrinsic",
+                                                           "end_profile_intrinsic",
+                                                           "TVMBackendAllocWorkspace",
+                                                           "TVMBackendFreeWorkspace"};
 // Those that give a pointer unless they say a dtype.
-constexpr std::array<std::string_view, 10> pointer_names = {
-    "address_of", "lookup_param",    "tvm_stack_alloca",     "tvm_stack_make_shape",     "tvm_access_ptr",
-    "tvm_tuple",  "anylist_getitem", "tvm_stack_make_array", "TVMBackendAllocWorkspace", "type_annotation"};
+constexpr std::array<std::string_view, 12> pointer_names = {
+    "address_of",           "lookup_param",           "tvm_stack_alloca",
+    "tvm_stack_make_shape", "tvm_access_ptr",         "tvm_tuple",
+    "anylist_getitem",      "tvm_stack_make_array",   "TVMBackendAllocWorkspace",
+    "type_annotation",      "handle_add_byte_offset", "ptr_byte_offset"};
 // Those whose first argument may be the dtype of what they give.
 constexpr std::array<std::string_view, 7> typed_names = {
     "call_extern", "call_pure_extern",        "call_llvm_intrin", "call_llvm_pure_intrin",

@@ -55,6 +55,7 @@ class ScalarFunction {
   ScalarOperand special_float();
   ScalarOperand limit();
   ScalarOperand immediate();
+  ScalarOperand constant();
   ScalarOperand hint();
   ScalarOperand complement();
   ScalarOperand intrinsic_call(Intrinsic which);

@@ -60,7 +60,7 @@ constexpr std::array<CompareName, 6> compare_names = {{{"LT", CompareOp::Lt},
                                                        {"NE", CompareOp::Ne}}};
 
 // Other functions behind "T.", for suggestions.
-constexpr std::array<std::string_view, 41> other_names = {"reads",
+constexpr std::array<std::string_view, 42> other_names = {"reads",
                                                           "writes",
                                                           "where",
                                                           "func_attr",
@@ -89,6 +89,7 @@ constexpr std::array<std::string_view, 41> other_names = {"reads",
                                                           "infinity",
                                                           "FloatImm",
                                                           "IntImm",
+                                                          "const",
                                                           "likely",
                                                           "ignore_loop_partition",
                                                           "fmod",
@@ -155,7 +156,7 @@ ScalarOperand fixed_point_product(const Scalar& x, const Scalar& y, const Scalar
 // Those that are neither an operator's name nor an intrinsic.
 std::span<const ScalarFunction::Form> ScalarFunction::forms() {
   using F = ScalarFunction;
-  static constexpr std::array<Form, 27> all = {{
+  static constexpr std::array<Form, 28> all = {{
       {"And", &F::connective},
       {"Or", &F::connective},
       {"Not", &F::negation},
@@ -180,6 +181,7 @@ std::span<const ScalarFunction::Form> ScalarFunction::forms() {
       {"max_value", &F::limit},
       {"FloatImm", &F::immediate},
       {"IntImm", &F::immediate},
+      {"const", &F::constant},
       {"likely", &F::hint},
       {"ignore_loop_partition", &F::hint},
       {"bitwise_not", &F::complement},
@@ -354,6 +356,20 @@ ScalarOperand ScalarFunction::immediate() {
   expect(2);
   const DType dtype = reader_.dtype_argument(*arguments_[0]);
   return {reader_.convert(dtype, reader_.operand(*arguments_[1]), expr_.span).value};
+}
+
+// T.const(2, "float32"): a number of a dtype, which is float32, int32 or bool where none is given.
+ScalarOperand ScalarFunction::constant() {
+  for (const ast::Argument& argument : call_.arguments)
+    if (argument.name == "dtype") arguments_.push_back(argument.value.get());
+  if (arguments_.size() != 1) expect(2);
+  const ScalarOperand number = reader_.operand(*arguments_[0]);
+  if (!number.value.as<IntLiteral>() && !number.value.as<FloatLiteral>()) {
+    type_error(arguments_[0]->span, "scalar.literal",
+               fmt::format("found {} of T.const; expected a number", ast::describe(*arguments_[0])));
+  }
+  if (arguments_.size() == 1) return {reader_.settled(number).value};
+  return {reader_.convert(reader_.dtype_argument(*arguments_[1]), number, expr_.span).value};
 }
 
 // The two orders of TVM: T.Cast("float32", e) and T.cast(e, "float32").

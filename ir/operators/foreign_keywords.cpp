@@ -97,6 +97,8 @@ constexpr MissingArgument missing_arguments[] = {
     {"instance_norm", "channel_axis", "; write channel_axis=1, axes=[2, 3]"},
     {"instance_norm", "axes", "; write axes=[2, 3]"},
     {"l2_normalize", "eps", "; write eps=1e-12"},
+    {"attention_var_len", "max_seqlen_q",
+     "; it takes queries, keys, values, seqstart_q, seqstart_k, max_seqlen_q, max_seqlen_k"},
     {"bincount", "length", "; write length=n, where n is more than the largest of x"},
     {"flip", "axis", "; write axis=0"},
     {"expand_dims", "axis", "; write axis=0"},

@@ -126,9 +126,13 @@ Value made_value(const Leaf& leaf, const ArgumentText& text, const SymbolValues&
                  std::uint64_t seed) {
   const TensorType* tensor = leaf.type.tensor();
   if (!tensor || !tensor->has_shape() || !tensor->dtype) {
+    const auto* scalar = leaf.type.as<ScalarType>();
+    std::string_view instead = " says not enough to make a tensor; give values or a file";
+    if (scalar)
+      instead = is_bool(scalar->dtype) ? " is no tensor; give True or False" : " is no tensor; give a number";
+    if (leaf.type.as<ShapeType>()) instead = " is no tensor; give sizes, as [2, 3]";
     fail(ErrorClass::Usage, {}, "option.value",
-         fmt::format("argument '{}': {} says not enough to make a tensor; give values or a file", leaf.path,
-                     print(leaf.type)));
+         fmt::format("argument '{}': {}{}", leaf.path, print(leaf.type), instead));
   }
   Shape shape;
   for (const Scalar& dim : *tensor->shape) {
@@ -150,7 +154,8 @@ Value made_value(const Leaf& leaf, const ArgumentText& text, const SymbolValues&
       } catch (const Failure& failure) {
         if (failure.error_class() != ErrorClass::Type) throw;
         const bool key = *tensor->dtype == DType::UInt32 && shape == Shape{2};
-        no_fit(leaf, "rand", key ? "; a key is written key(0)" : "");
+        no_fit(leaf, "rand",
+               key ? "; a key is written key(0)" : "; rand makes floats: give ones, zeros, values or a file");
       }
     case ArgumentText::Ones: {
       Tensor ones = Tensor::empty(*tensor->dtype, shape);

@@ -28,7 +28,7 @@ inline constexpr Param layout_param = {"layout", ParamKind::Attribute, "str", "\
 inline constexpr Param padding_mode_param = {"padding_mode", ParamKind::Attribute, "str", "\"zeros\"",
                                              "outside of the data: zeros, border or reflection"};
 inline constexpr Param align_corners_param = {
-    "align_corners", ParamKind::Attribute, "bool", "True",
+    "align_corners", ParamKind::Attribute, "bool", "False",
     "-1 and 1 are the centres of the outer cells; else their outer borders"};
 
 }  // namespace relish::grid_sampling

@@ -41,7 +41,7 @@ constexpr std::array<Param, count> resize_params(const Param& first, const Param
        {"coordinate_transformation_mode", ParamKind::Attribute, "str", "\"half_pixel\"",
         "half_pixel, align_corners, asymmetric, pytorch_half_pixel, tf_half_pixel_for_nn or "
         "tf_crop_and_resize"},
-       {"rounding_method", ParamKind::Attribute, "str", "\"round\"",
+       {"rounding_method", ParamKind::Attribute, "str", rank == 2 ? "\"round\"" : "\"\"",
         "for nearest_neighbor: round (halves to even), floor, ceil, round_prefer_floor or "
         "round_prefer_ceil"},
        {"cubic_alpha", ParamKind::Attribute, "float", "-0.75", "coefficient of the cubic kernel"},

@@ -85,7 +85,7 @@ Sampling sampling_of(const CallView& call, const Member& member) {
   }
   sampling.coordinates = choice(call, "coordinate_transformation_mode", coordinate_modes);
   sampling.rounding = choice(call, "rounding_method", roundings);
-  if (call.string_attribute("rounding_method").empty() && sampling.coordinates != Coordinates::HalfPixel)
+  if (call.string_attribute("rounding_method").empty() && sampling.coordinates != Coordinates::AlignCorners)
     sampling.rounding = Rounding::Floor;
   sampling.alpha = number_attribute(call, "cubic_alpha");
   const std::int64_t exclude = call.int_attribute("cubic_exclude");

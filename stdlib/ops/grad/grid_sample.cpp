@@ -24,25 +24,26 @@ constexpr Param params_data[] = {{"output_grad", ParamKind::Tensor, "tensor", ""
                                  order_param};
 
 constexpr Sample samples_derivative[] = {
-    {"[[[[1.0, 3.0], [5.0, 7.0]]]], [[[[0.2]], [[0.3]]]], order=[0, 1]", "[[[[1.0]]]]", false},
-    {"[[[[1.0, 3.0], [5.0, 7.0]]]], [[[[0.2]], [[0.3]]]], method=\"bicubic\", order=[0, 2147483647]",
+    {"[[[[1.0, 3.0], [5.0, 7.0]]]], [[[[0.2]], [[0.3]]]], order=[0, 1], align_corners=True", "[[[[1.0]]]]",
+     false},
+    {"[[[[1.0, 3.0], [5.0, 7.0]]]], [[[[0.2]], [[0.3]]]], method=\"bicubic\", order=[0, 2147483647], align_corners=True",
      "[[[[0.0]]]]", false},
     {"rand((1, 2, 4, 5), \"float32\"), [[[[0.06, 0.43], [-0.94, -0.83]], [[-0.94, 0.21], [0.43, -0.83]]]], "
-     "order=[1, 0]"},
+     "order=[1, 0], align_corners=True"},
     {"rand((1, 2, 4, 5), \"float32\"), [[[[-0.83, 0.91], [-0.37, -0.58]], [[-0.12, -0.83], [-0.12, "
      "-0.37]]]], align_corners=False, order=[0, 1], padding_mode=\"border\""},
     {"rand((1, 2, 4, 5), \"float32\"), [[[[-0.37, 0.21], [-0.12, 0.43]], [[0.21, 0.91], [-0.83, -0.83]]]], "
-     "order=[1, 1], padding_mode=\"reflection\""},
+     "order=[1, 1], padding_mode=\"reflection\", align_corners=True"},
     {"rand((1, 2, 4, 5), \"float32\"), [[[[-0.94, -0.12], [0.21, 0.43]], [[0.91, 0.06], [0.06, -0.12]]]], "
-     "method=\"bicubic\", order=[0, 1]"},
+     "method=\"bicubic\", order=[0, 1], align_corners=True"},
     {"rand((1, 2, 4, 5), \"float32\"), [[[[0.06, 0.77], [-0.94, -0.83]], [[0.21, -0.83], [-0.58, 0.77]]]], "
      "method=\"bicubic\", order=[2, 1], padding_mode=\"border\", align_corners=False"},
     {"rand((1, 2, 4, 5), \"float32\"), [[[[0.06, 0.77], [-0.12, 0.77]], [[-0.12, 0.43], [-0.58, 0.43]]]], "
-     "method=\"bicubic\", order=[1, 1], padding_mode=\"reflection\""},
+     "method=\"bicubic\", order=[1, 1], padding_mode=\"reflection\", align_corners=True"},
     {"rand((1, 2, 4, 5), \"float32\"), [[[[0.77, -0.83], [-0.83, 0.43]], [[-0.37, -0.83], [0.06, -0.12]]]], "
-     "order=[2, 0]"},
+     "order=[2, 0], align_corners=True"},
     {"rand((1, 1, 3, 3, 4), \"float32\"), [[[[[-0.58, 0.77]], [[0.21, -0.12]]], [[[-0.58, -0.94]], [[0.43, "
-     "0.06]]], [[[0.43, -0.58]], [[-0.94, -0.83]]]]], layout=\"NCDHW\", order=[0, 1, 1]"},
+     "0.06]]], [[[0.43, -0.58]], [[-0.94, -0.83]]]]], layout=\"NCDHW\", order=[0, 1, 1], align_corners=True"},
 };
 constexpr Reject rejects_derivative[] = {
     {"grid_sample_derivative.order",
@@ -52,24 +53,25 @@ constexpr Reject rejects_derivative[] = {
 };
 
 constexpr Sample samples_data[] = {
-    {"[[[[8.0]]]], [[[[0.0]], [[0.0]]]], R.shape([1, 1, 2, 2])", "[[[[2.0, 2.0], [2.0, 2.0]]]]", false},
+    {"[[[[8.0]]]], [[[[0.0]], [[0.0]]]], R.shape([1, 1, 2, 2]), align_corners=True",
+     "[[[[2.0, 2.0], [2.0, 2.0]]]]", false},
     {"rand((1, 2, 2, 2), \"float32\"), [[[[0.91, 0.43], [0.77, 0.21]], [[0.91, 0.77], [-0.37, 0.06]]]], "
-     "R.shape([1, 2, 4, 5])"},
+     "R.shape([1, 2, 4, 5]), align_corners=True"},
     {"rand((1, 2, 2, 2), \"float32\"), [[[[0.21, 0.06], [0.06, -0.12]], [[0.21, 0.21], [0.06, 0.43]]]], "
      "R.shape([1, 2, 4, 5]), align_corners=False, order=[0, 1], padding_mode=\"border\""},
     {"rand((1, 2, 2, 2), \"float32\"), [[[[0.43, -0.83], [0.06, 0.91]], [[0.77, -0.58], [-0.83, -0.12]]]], "
-     "R.shape([1, 2, 4, 5]), order=[1, 1], padding_mode=\"reflection\""},
+     "R.shape([1, 2, 4, 5]), order=[1, 1], padding_mode=\"reflection\", align_corners=True"},
     {"rand((1, 2, 2, 2), \"float32\"), [[[[-0.94, 0.21], [0.91, 0.06]], [[0.91, 0.06], [0.77, 0.91]]]], "
-     "R.shape([1, 2, 4, 5]), method=\"bicubic\""},
+     "R.shape([1, 2, 4, 5]), method=\"bicubic\", align_corners=True"},
     {"rand((1, 2, 2, 2), \"float32\"), [[[[-0.12, 0.91], [0.06, 0.43]], [[0.91, 0.91], [-0.58, 0.21]]]], "
      "R.shape([1, 2, 4, 5]), method=\"bicubic\", order=[1, 0], padding_mode=\"reflection\", "
      "align_corners=False"},
     {"rand((1, 2, 2, 2), \"float32\"), [[[[-0.37, 0.21], [-0.12, 0.43]], [[-0.37, -0.12], [0.43, -0.37]]]], "
-     "R.shape([1, 2, 4, 5]), method=\"nearest\""},
+     "R.shape([1, 2, 4, 5]), method=\"nearest\", align_corners=True"},
     {"rand((1, 1, 2, 1, 2), \"float32\"), [[[[[0.91, -0.12]], [[0.06, 0.21]]], [[[0.77, 0.43]], [[0.77, "
-     "-0.83]]], [[[0.91, 0.77]], [[0.77, -0.37]]]]], R.shape([1, 1, 3, 3, 4]), layout=\"NCDHW\""},
+     "-0.83]]], [[[0.91, 0.77]], [[0.77, -0.37]]]]], R.shape([1, 1, 3, 3, 4]), layout=\"NCDHW\", align_corners=True"},
     {"rand((1, 2, 2, 1), \"float32\"), [[[[-0.94, -0.12], [-0.37, 0.21]], [[0.91, 0.43], [0.77, -0.12]]]], "
-     "R.shape([1, 3, 4, 1]), layout=\"NHWC\""},
+     "R.shape([1, 3, 4, 1]), layout=\"NHWC\", align_corners=True"},
 };
 constexpr Reject rejects_data[] = {
     {"grid_sample_data.shape",

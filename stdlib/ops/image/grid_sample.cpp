@@ -10,36 +10,38 @@ constexpr Param params_sample[] = {
     grid_sampling::layout_param, grid_sampling::padding_mode_param, grid_sampling::align_corners_param};
 
 constexpr Sample samples_sample[] = {
-    {"[[[[1.0, 3.0], [5.0, 7.0]]]], [[[[0.0, -1.0]], [[0.0, 1.0]]]]", "[[[[4.0, 5.0]]]]", false},
+    {"[[[[1.0, 3.0], [5.0, 7.0]]]], [[[[0.0, -1.0]], [[0.0, 1.0]]]], align_corners=True", "[[[[4.0, 5.0]]]]",
+     false},
     {"[[[[1.0, 3.0], [5.0, 7.0]]]], [[[[0.0, -0.5]], [[-1.5, 0.5]]]], align_corners=False, "
      "padding_mode=\"border\"",
      "[[[[2.0, 5.0]]]]", false},
+    {"[[[[1.0, 3.0], [5.0, 7.0]]]], [[[[0.0, -1.0]], [[0.0, 1.0]]]]", "[[[[4.0, 1.25]]]]", false},
     {"rand((1, 2, 4, 5), \"float32\"), [[[[-0.58, 2.21, -0.58], [-0.83, 0.43, 0.06]], [[0.91, -0.58, 2.21], "
-     "[0.43, 0.91, 0.77]]]]"},
+     "[0.43, 0.91, 0.77]]]], align_corners=True"},
     {"rand((1, 2, 4, 5), \"float32\"), [[[[-0.12, -0.94, 2.21], [2.21, -0.37, 0.43]], [[-0.37, 0.91, 2.21], "
      "[0.91, 0.91, -1.43]]]], align_corners=False"},
     {"rand((1, 2, 4, 5), \"float32\"), [[[[-0.83, -0.37, -0.37], [0.77, -0.12, 1.37]], [[2.21, -1.43, 0.43], "
-     "[0.43, -0.94, 0.21]]]], padding_mode=\"border\""},
+     "[0.43, -0.94, 0.21]]]], padding_mode=\"border\", align_corners=True"},
     {"rand((1, 2, 4, 5), \"float32\"), [[[[0.21, -0.94, 0.06], [-0.12, 0.77, -0.94]], [[0.91, -1.43, -0.94], "
-     "[-0.37, -0.94, -0.83]]]], padding_mode=\"reflection\""},
+     "[-0.37, -0.94, -0.83]]]], padding_mode=\"reflection\", align_corners=True"},
     {"rand((1, 2, 4, 5), \"float32\"), [[[[0.21, 0.43, -0.37], [1.37, -0.58, 0.91]], [[-0.12, -0.37, -0.37], "
      "[-0.83, -0.58, 0.06]]]], padding_mode=\"reflection\", align_corners=False"},
     {"rand((1, 2, 4, 5), \"float32\"), [[[[-0.94, 0.43, 1.37], [0.77, 2.21, 1.37]], [[1.37, -1.43, 0.06], "
-     "[-0.83, 0.91, 2.21]]]], method=\"bicubic\""},
+     "[-0.83, 0.91, 2.21]]]], method=\"bicubic\", align_corners=True"},
     {"rand((1, 2, 4, 5), \"float32\"), [[[[2.21, -0.94, -0.37], [0.91, 2.21, 0.43]], [[-0.83, -0.83, -0.12], "
      "[-1.43, -0.94, 0.91]]]], method=\"bicubic\", padding_mode=\"border\", align_corners=False"},
     {"rand((1, 2, 4, 5), \"float32\"), [[[[0.77, -0.12, -0.58], [-1.43, -0.83, -0.37]], [[0.06, -0.37, "
-     "0.77], [-0.94, -0.83, 0.06]]]], method=\"bicubic\", padding_mode=\"reflection\""},
+     "0.77], [-0.94, -0.83, 0.06]]]], method=\"bicubic\", padding_mode=\"reflection\", align_corners=True"},
     {"rand((1, 2, 4, 5), \"float32\"), [[[[0.21, 0.77, -0.58], [-0.12, 0.21, 1.37]], [[-0.83, -0.37, -0.12], "
-     "[0.21, 2.21, 0.06]]]], method=\"nearest\""},
+     "[0.21, 2.21, 0.06]]]], method=\"nearest\", align_corners=True"},
     {"rand((1, 3, 4, 2), \"float32\"), [[[[-0.12, 0.43], [-0.37, 0.77]], [[-0.94, -0.12], [-0.83, -0.58]]]], "
-     "layout=\"NHWC\""},
+     "layout=\"NHWC\", align_corners=True"},
     {"rand((1, 1, 3, 4, 5), \"float32\"), [[[[[-0.12, -0.58]], [[-0.58, 0.43]]], [[[0.91, 0.21]], [[0.91, "
-     "0.06]]], [[[-0.12, 0.06]], [[0.06, 0.21]]]]], layout=\"NCDHW\""},
+     "0.06]]], [[[-0.12, 0.06]], [[0.06, 0.21]]]]], layout=\"NCDHW\", align_corners=True"},
     {"rand((1, 1, 3, 2, 3), \"float32\"), [[[[[-0.12, 0.21], [-0.83, -0.94]]], [[[0.91, -0.12], [-0.37, "
      "0.77]]], [[[-0.37, 0.21], [0.43, -0.83]]]]], layout=\"NCDHW\", method=\"trilinear\", "
      "padding_mode=\"reflection\", align_corners=False"},
-    {"rand((0, 1, 3, 3), \"float32\"), rand((0, 2, 2, 2), \"float32\")"},
+    {"rand((0, 1, 3, 3), \"float32\"), rand((0, 2, 2, 2), \"float32\"), align_corners=True"},
 };
 constexpr Reject rejects_sample[] = {
     {"grid_sample.grid", "rand((1, 2, 3, 3), \"float32\"), rand((1, 3, 2, 2), \"float32\")",

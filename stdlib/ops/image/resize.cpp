@@ -6,8 +6,9 @@ namespace relish::ops_image_resize {
 namespace {
 
 template <int rank>
-constexpr auto params = resampling::resize_params<rank, 11>(
-    windows::data_param, {"size", ParamKind::Shape, "shape", "", "spatial sizes of the result"});
+constexpr auto params = resampling::resize_params<rank, 11>(windows::data_param,
+                                                            {"size", ParamKind::Shape, "shape", "",
+                                                             "spatial sizes of the result"});
 
 constexpr std::string_view gradient_doc =
     "ddata = grad.resize_backward(g, shape of data): each g goes to the cells it came from, with the same "
@@ -17,7 +18,7 @@ constexpr std::string_view doc =
     "pytorch_half_pixel), p * (in - 1) / (n - 1) (align_corners), p * in / n (asymmetric) or (p + 0.5) * in "
     "/ n (tf_half_pixel_for_nn). Coordinates are computed in float64 with one division, where TVM uses "
     "float32 and adds an epsilon before it rounds down. Cells beyond the border repeat it. An empty "
-    "rounding_method means round for half_pixel and floor otherwise. linear and cubic take floating data, "
+    "rounding_method means round for align_corners and floor otherwise. linear and cubic take floating data, "
     "nearest_neighbor any numbers.";
 
 constexpr Sample samples_2d[] = {
@@ -68,6 +69,10 @@ constexpr Sample samples_3d[] = {
     {"[[[[[1.0, 3.0]]]]], (1, 1, 4)", "[[[[[1.0, 1.5, 2.5, 3.0]]]]]"},
     {"rand((1, 2, 2, 3, 3), \"float64\"), (3, 2, 4), method=\"nearest_neighbor\", "
      "coordinate_transformation_mode=\"asymmetric\", rounding_method=\"floor\""},
+    {"[[[[[1.0, 3.0]]]]], (1, 1, 4), method=\"nearest_neighbor\"", "[[[[[1.0, 1.0, 1.0, 3.0]]]]]"},
+    {"[[[[[1.0, 3.0]]]]], (1, 1, 4), method=\"nearest_neighbor\", "
+     "coordinate_transformation_mode=\"align_corners\"",
+     "[[[[[1.0, 1.0, 3.0, 3.0]]]]]"},
     {"rand((1, 2, 2, 3, 3), \"float64\"), (3, 2, 4)"},
     {"rand((1, 2, 2, 3, 3), \"float64\"), (3, 2, 4), method=\"cubic\""},
     {"rand((1, 2, 2, 3, 3), \"float64\"), (3, 2, 4), coordinate_transformation_mode=\"tf_crop_and_resize\", "

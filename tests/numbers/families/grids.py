@@ -15,7 +15,7 @@ def affine_grid(data, size, align_corners=True):
     return grid.movedim(-1, 1).contiguous()
 
 
-def grid_sample(data, grid, method="bilinear", layout="NCHW", padding_mode="zeros", align_corners=True):
+def grid_sample(data, grid, method="bilinear", layout="NCHW", padding_mode="zeros", align_corners=False):
     order = "NC" + SPATIAL[len(layout) - 2]
     theirs = "bilinear" if method == "trilinear" else method
     y = F.grid_sample(arranged(data, layout, order), grid.movedim(1, -1), mode=theirs, padding_mode=padding_mode, align_corners=align_corners)
@@ -44,6 +44,7 @@ def derivative(data, grid, order, **attributes):
 MODES = [{}, dict(align_corners=False), dict(padding_mode="border"), dict(padding_mode="reflection"), dict(padding_mode="reflection", align_corners=False),
          dict(method="bicubic"), dict(method="bicubic", padding_mode="border"), dict(method="bicubic", padding_mode="reflection", align_corners=False),
          dict(method="nearest"), dict(method="nearest", padding_mode="border", align_corners=False)]
+MODES = [mode if "align_corners" in mode else dict(mode, align_corners=True) for mode in MODES]
 
 # Data and grids with dimensions 0 and 1.
 EDGES = [((0, 2, 3, 4), (0, 2, 2, 3)), ((1, 0, 3, 4), (1, 2, 2, 3)), ((1, 2, 3, 4), (1, 2, 0, 3)), ((2, 1, 1, 1), (2, 2, 1, 2)), ((1, 1, 1, 4), (1, 2, 3, 1))]
@@ -73,9 +74,9 @@ def write():
         name = np.dtype(dtype).name
         for attributes in MODES:
             file.add(f"{name} {attributes}", random((2, 2, 4, 5), dtype), random((2, 2, 3, 4), dtype, 5) * dtype(0.8), **attributes)
-        for attributes in [{}, dict(padding_mode="reflection"), dict(align_corners=False, method="trilinear"), dict(padding_mode="border", method="nearest")]:
+        for attributes in [MODES[0], MODES[3], dict(align_corners=False, method="trilinear"), dict(padding_mode="border", method="nearest", align_corners=True)]:
             file.add(f"{name} volume {attributes}", random((1, 2, 3, 4, 5), dtype), random((1, 3, 2, 3, 2), dtype, 6) * dtype(0.8), layout="NCDHW", **attributes)
-        file.add(f"{name} NHWC", random((1, 4, 5, 2), dtype), random((1, 2, 3, 2), dtype, 7), layout="NHWC")
+        file.add(f"{name} NHWC", random((1, 4, 5, 2), dtype), random((1, 2, 3, 2), dtype, 7), layout="NHWC", align_corners=True)
         for attributes in MODES[:6] + MODES[8:9]:
             for x, points in EDGES:
                 file.add(f"{name} {x} {points} {attributes}", random(x, dtype), random(points, dtype, 5) * dtype(0.8), **attributes)
@@ -90,8 +91,8 @@ def write():
             if order == [0, 1]:
                 for attributes in MODES:
                     file.add(f"{np.dtype(dtype).name} none {attributes}", random((1, 2, 4, 5), dtype), random((1, 2, 3, 2), dtype, 5) * dtype(0.8), order=0, **attributes)
-            file.add(f"{np.dtype(dtype).name} {order} NHWC", random((1, 4, 5, 2), dtype), random((1, 2, 3, 4), dtype, 5) * dtype(0.8), order=order, layout="NHWC")
-            file.add(f"{np.dtype(dtype).name} {order} volume", random((1, 2, 3, 4, 5), dtype), random((1, 3, 2, 3, 2), dtype, 6) * dtype(0.8), order=order + [0], layout="NCDHW")
+            file.add(f"{np.dtype(dtype).name} {order} NHWC", random((1, 4, 5, 2), dtype), random((1, 2, 3, 4), dtype, 5) * dtype(0.8), order=order, layout="NHWC", align_corners=True)
+            file.add(f"{np.dtype(dtype).name} {order} volume", random((1, 2, 3, 4, 5), dtype), random((1, 3, 2, 3, 2), dtype, 6) * dtype(0.8), order=order + [0], layout="NCDHW", align_corners=True)
             for x, points in EDGES:
                 for attributes in (MODES[0], MODES[5]):
                     file.add(f"{np.dtype(dtype).name} {order} {x} {points} {attributes}", random(x, dtype), random(points, dtype, 5) * dtype(0.8), order=order, **attributes)
@@ -117,8 +118,8 @@ def write():
             for order in ([0, 1], [1, 0]):
                 file.add(f"{np.dtype(dtype).name} {order} {attributes}", random((1, 2, 2, 3), dtype, 8), random((1, 2, 2, 3), dtype, 5) * dtype(0.8), (1, 2, 3, 4), order=order,
                          **attributes)
-        file.add(f"{np.dtype(dtype).name} NHWC", random((1, 2, 3, 2), dtype, 8), random((1, 2, 2, 3), dtype, 5) * dtype(0.8), (1, 3, 4, 2), layout="NHWC")
+        file.add(f"{np.dtype(dtype).name} NHWC", random((1, 2, 3, 2), dtype, 8), random((1, 2, 2, 3), dtype, 5) * dtype(0.8), (1, 3, 4, 2), layout="NHWC", align_corners=True)
         for order in (0, [0, 1, 0]):
             file.add(f"{np.dtype(dtype).name} volume {order}", random((1, 2, 2, 1, 3), dtype, 8), random((1, 3, 2, 1, 3), dtype, 6) * dtype(0.8), (1, 2, 2, 3, 2), layout="NCDHW",
-                     order=order)
+                     order=order, align_corners=True)
     file.write()

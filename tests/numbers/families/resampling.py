@@ -178,7 +178,7 @@ def resize(n):
 
 
 NEAREST = dict(method="nearest_neighbor")
-MODES = [dict(NEAREST, coordinate_transformation_mode="asymmetric", rounding_method="floor"), dict(NEAREST), dict(NEAREST, rounding_method="round_prefer_ceil"),
+MODES = [dict(NEAREST, coordinate_transformation_mode="asymmetric", rounding_method="floor"), dict(NEAREST, rounding_method="round"), dict(NEAREST, rounding_method="round_prefer_ceil"),
          dict(NEAREST, rounding_method="round_prefer_floor"), dict(NEAREST, coordinate_transformation_mode="tf_half_pixel_for_nn", rounding_method="ceil"), {},
          dict(coordinate_transformation_mode="align_corners"), dict(coordinate_transformation_mode="pytorch_half_pixel"), dict(method="cubic"),
          dict(method="cubic", coordinate_transformation_mode="align_corners"), dict(method="cubic", cubic_alpha=-0.5, cubic_exclude=1, coordinate_transformation_mode="asymmetric")]
@@ -221,7 +221,7 @@ def write_resize():
             reverse.add(f"{name} extrapolation", random(sizes[0][0][:2] + sizes[0][1], dtype), sizes[0][0], extrapolation_value=7.5, **crop(n))
             for out in ("float32", "float64"):
                 file.add(f"{name} to {out}", random(sizes[0][0], dtype), sizes[0][1], out_dtype=out, gradient=None if out == name else False)
-        file.add("uint8", np.arange(2 ** n, dtype=np.uint8).reshape([1, 1] + [2] * n), (3,) * n, method="nearest_neighbor")
+        file.add("uint8", np.arange(2 ** n, dtype=np.uint8).reshape([1, 1] + [2] * n), (3,) * n, method="nearest_neighbor", rounding_method="round")
         file.write()
         reverse.write()
 
