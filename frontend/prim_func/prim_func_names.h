@@ -41,13 +41,13 @@ class PrimFuncNames : public ScalarScope {
     Buffer buffer;
     Scalar offset = {};   // of the element that is pointed to; undefined: the first
     Scalar address = {};  // how the text says that; undefined: by the buffer's name
-  };                      // the elements of a buffer, for data=
+  };  // the elements of a buffer, for data=
   struct Several {
     std::vector<Scalar> variables;
   };  // `it` of `for it in T.grid(a, b)`
   struct EnvThread {
     std::string thread;
-  };                  // "blockIdx.x", until a launch makes a loop of it
+  };  // "blockIdx.x", until a launch makes a loop of it
   struct Refused {};  // its declaration was wrong: silent
   using Meaning = std::variant<Buffer, Scalar, Local, Handle, Pointer, Several, EnvThread, Refused>;
   struct Entry {

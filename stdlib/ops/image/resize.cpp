@@ -6,9 +6,8 @@ namespace relish::ops_image_resize {
 namespace {
 
 template <int rank>
-constexpr auto params = resampling::resize_params<rank, 11>(windows::data_param,
-                                                            {"size", ParamKind::Shape, "shape", "",
-                                                             "spatial sizes of the result"});
+constexpr auto params = resampling::resize_params<rank, 11>(
+    windows::data_param, {"size", ParamKind::Shape, "shape", "", "spatial sizes of the result"});
 
 constexpr std::string_view gradient_doc =
     "ddata = grad.resize_backward(g, shape of data): each g goes to the cells it came from, with the same "
