@@ -207,7 +207,8 @@ std::vector<std::pair<std::string, Tensor>> Invocation::tensors(std::string_view
     std::error_code error;
     if (std::filesystem::is_directory(path, error)) return weights_of_run(path);
     std::vector<std::pair<std::string, Tensor>> read = read_tensors(path);
-    if (read.size() == 1 && read.front().first.empty())
+    // Parameters are found by their names; a result that is expected may be the only one.
+    if (option == "params" && read.size() == 1 && read.front().first.empty())
       misuse(option,
              fmt::format("{} holds one tensor, which has no name; expected named tensors, as of .npz and "
                          ".safetensors",

@@ -48,6 +48,7 @@ struct TrainingProgram {
   bool scales_loss = false;  // the last of the optimizer's states count the steps that it left out
   std::uint64_t seed = 0;    // of what a model draws where data are only looked at
   std::vector<Preparation> prepare;
+  std::int64_t judged_rows = 256;  // of data that are only looked at, so many go through the model at once
 
   Judgement judgement;  // of predictions, for accuracy
 

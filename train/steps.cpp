@@ -167,8 +167,8 @@ TrainingSteps::TrainingSteps(Evaluator& evaluator, TrainingProgram program, Data
       step_binding_(program_.module, program_.step, fixed_parameters_, data_, columns_.size()),
       batch_size_(choose_batch_size(options_, step_binding_, data_, program_.step)),
       order_(data_.rows(), {window_of(batch_size_, options_), options_.seed, options_.shuffle,
-                            step_binding_.fixed_rows().has_value()}),
-      judged_rows_(relish::judged_rows(program_, data_, batch_size_)) {
+                            step_binding_.fixed_rows().has_value()}) {
+  program_.judged_rows = judged_rows(program_, data_, batch_size_);
   check_options(options_);
   if (options_.validation) {
     options_.validation->name = "validation";
@@ -242,7 +242,7 @@ void TrainingSteps::check_values(const TrainingState& state, const std::vector<M
     binding.check_fit(first_part(batch_of(0)), data_, options_.parameters_place);
   }
   EvaluateOptions later;
-  later.batch_size = judged_rows_;
+  later.batch_size = program_.judged_rows;
   later.parameters_place = options_.parameters_place;
   later.metrics = training_metrics;
   if (!training_metrics.empty())
@@ -369,7 +369,7 @@ Metrics TrainingSteps::metrics_over(const TrainingState& state, const DataSet& d
   EvaluateOptions options;
   options.metrics = metrics;
   options.checked = true;  // by check_values
-  options.batch_size = judged_rows_;
+  options.batch_size = program_.judged_rows;
   return evaluate(evaluator_, program_, values_by_name(state, Which::Judged), data, options);
 }
 

@@ -50,8 +50,6 @@ class TrainingSteps {
   // `gives`: as in ManySteps::run.
   std::optional<ManySteps::Done> many(TrainingState& state, std::span<const double> learning_rates,
                                       bool gives) const;
-  // How many rows of data that are only looked at go through the model at once.
-  std::int64_t judged_rows() const { return judged_rows_; }
   // Seconds that steps have waited for data that stay in files.
   double seconds_waited() const { return windows_ ? windows_->seconds_waited() : 0; }
 
@@ -98,7 +96,6 @@ class TrainingSteps {
   ColumnBinding step_binding_;
   std::int64_t batch_size_;
   BatchOrder order_;
-  std::int64_t judged_rows_;  // of a batch that is only looked at
   std::optional<Accumulation> accumulation_;
   std::optional<ManySteps> many_;
   mutable std::optional<WindowReader> windows_;  // of data that stay in files

@@ -110,7 +110,7 @@ Looked look_for_confusion(Evaluator& evaluator, const Trainer& trainer) {
     looked.confusion = count_confusion(
         evaluator, steps.program(), steps.values_by_name(trainer.state(), TrainingSteps::Which::Judged),
         validation ? *validation : steps.data(), steps.options().metrics.empty() ? few_rows : most_rows,
-        steps.judged_rows());
+        steps.program().judged_rows);
     if (looked.confusion) looked.confusion->data = validation ? "validation" : "training";
   } catch (const Failure& failure) {
     // The steps went well; a page without a table is no reason to fail.

@@ -306,7 +306,7 @@ Expr GraphValues::subscript(const ast::Expr& expr, const ast::Subscript& subscri
 }
 
 // Whether a value of type `value` may turn out not to be what `wanted` says of it.
-bool GraphValues::promises_more(const Type& value, const Type& wanted) {
+bool promises_more(const Type& value, const Type& wanted) {
   return !value.is_error() && !wanted.is_error() && fits(value, wanted) == Fit::Maybe;
 }
 

@@ -13,6 +13,9 @@
 
 namespace relish {
 
+// Whether the wanted type says more than that of the value, so that the value is looked at when it runs.
+bool promises_more(const Type& value, const Type& wanted);
+
 class GraphValues : public GraphLiterals, public ShapeScope {
  public:
   std::optional<ShapeType> shape_of(const ast::Expr& expr) override;
@@ -56,7 +59,6 @@ class GraphValues : public GraphLiterals, public ShapeScope {
   Expr checked(const std::function<Expr()>& make, Span span, ExprKind kind);
   // The value as one of the type, which is looked at when it runs.
   Expr checked_type(Expr from, const Type& type, Span span);
-  static bool promises_more(const Type& value, const Type& wanted);
 
   // graph_logic.cpp: and, or, not, chained comparisons, a if c else b.
   Expr comparison(const ast::Expr& expr, const ast::Comparison& comparison);

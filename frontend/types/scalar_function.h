@@ -55,7 +55,6 @@ class ScalarFunction {
   ScalarOperand special_float();
   ScalarOperand limit();
   ScalarOperand immediate();
-  ScalarOperand constant();
   ScalarOperand hint();
   ScalarOperand complement();
   ScalarOperand intrinsic_call(Intrinsic which);

@@ -181,7 +181,7 @@ std::span<const ScalarFunction::Form> ScalarFunction::forms() {
       {"max_value", &F::limit},
       {"FloatImm", &F::immediate},
       {"IntImm", &F::immediate},
-      {"const", &F::constant},
+      {"const", &F::immediate},
       {"likely", &F::hint},
       {"ignore_loop_partition", &F::hint},
       {"bitwise_not", &F::complement},
@@ -352,24 +352,21 @@ ScalarOperand ScalarFunction::limit() {
   return {float_literal(dtype, least ? -largest_of(dtype) : largest_of(dtype), expr_.span)};
 }
 
+// T.IntImm("int32", 2), and T.const(2, "int32"): of float32, int32 or bool where no dtype is given.
 ScalarOperand ScalarFunction::immediate() {
-  expect(2);
-  const DType dtype = reader_.dtype_argument(*arguments_[0]);
-  return {reader_.convert(dtype, reader_.operand(*arguments_[1]), expr_.span).value};
-}
-
-// T.const(2, "float32"): a number of a dtype, which is float32, int32 or bool where none is given.
-ScalarOperand ScalarFunction::constant() {
+  const bool constant = name_ == "const";
   for (const ast::Argument& argument : call_.arguments)
-    if (argument.name == "dtype") arguments_.push_back(argument.value.get());
-  if (arguments_.size() != 1) expect(2);
-  const ScalarOperand number = reader_.operand(*arguments_[0]);
-  if (!number.value.as<IntLiteral>() && !number.value.as<FloatLiteral>()) {
-    type_error(arguments_[0]->span, "scalar.literal",
-               fmt::format("found {} of T.const; expected a number", ast::describe(*arguments_[0])));
+    if (constant && argument.name == "dtype") arguments_.push_back(argument.value.get());
+  if (!constant || arguments_.size() != 1) expect(2);
+  const ast::Expr& written = *arguments_[constant ? 0 : 1];
+  const ScalarOperand number = reader_.operand(written);
+  if (constant && !number.value.as<IntLiteral>() && !number.value.as<FloatLiteral>()) {
+    type_error(written.span, "scalar.literal",
+               fmt::format("found {} of T.const; expected a number", ast::describe(written)));
   }
   if (arguments_.size() == 1) return {reader_.settled(number).value};
-  return {reader_.convert(reader_.dtype_argument(*arguments_[1]), number, expr_.span).value};
+  const DType dtype = reader_.dtype_argument(*arguments_[constant ? 1 : 0]);
+  return {reader_.convert(dtype, number, expr_.span).value};
 }
 
 // The two orders of TVM: T.Cast("float32", e) and T.cast(e, "float32").

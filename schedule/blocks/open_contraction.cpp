@@ -202,7 +202,11 @@ class OpenWriter : private ContractionScope {
     };
     const auto always = [](const TileRow&) { return Scalar(); };
     std::vector<Stmt> body;
-    if (shapes.rows_ahead.share > 0) body.push_back(asked_of_rows(*this, rows, use(column_tile)));
+    if (shapes.rows_ahead.share > 0)  // where there are terms
+      body.push_back(make_stmt(IfStmt{number(0) < contraction.summed.front()->loop->extent,
+                                      asked_of_rows(*this, rows, use(column_tile)),
+                                      {}},
+                               span()));
     if (form_ == Form::Panels)
       body.push_back(asked(*this, rows.tile(), one_tile ? number(0) : use(column_tile)));
     body.push_back(each_of_tile(rows, always, [&](const TileRow& row, const Scalar& column) {

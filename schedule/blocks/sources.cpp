@@ -8,7 +8,7 @@ namespace {
 
 // So many lines of a factor a tile at most, each beside so many products of vectors: they must arrive while
 // the sums of a block are computed, and asking must take no time of its own.
-constexpr std::int64_t most_lines = 32, products_of_line = 128;
+constexpr std::int64_t most_lines_asked = 32, products_of_line = 128;
 // What takes less than so much of a private cache is taken to be there, or to come soon.
 constexpr std::int64_t part_of_cache = 4;
 
@@ -52,7 +52,7 @@ Ahead ahead_of(const FactorRuns& source, const ContractionShapes& shapes, std::i
   ahead.lines = rounds_of(source.length(shapes), ahead.terms);
   ahead.share = rounds_of(ahead.lines * source.runs(shapes), tiles);
   const std::int64_t products = shapes.tile.rows * shapes.tile.vectors * shapes.summed.size();
-  return ahead.share <= most_lines && ahead.share * products_of_line <= products ? ahead : Ahead{};
+  return ahead.share <= most_lines_asked && ahead.share * products_of_line <= products ? ahead : Ahead{};
 }
 
 // The digits of a number stand for the axes around blocks; the last one is the round of the axis that is cut.
@@ -165,6 +165,7 @@ Stmt asked_of_rows(const ContractionScope& scope, const RowTiles& rows, const Sc
     next.part_round = stand_at_block(next.values, scope, shapes.summed, part);
   } else if (scope.row_round.defined()) {
     next.round = scope.row_round + scope.number(1);
+    if (shapes.rows.known()) next.round = min(next.round, scope.number(shapes.rows.rounds() - 1));
   }
   return asks(scope, left_of(scope.contraction, shapes), shapes.rows_ahead, std::move(next),
               number_of_tile(scope, rows, column_tile), tiles_of_block(shapes));

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Letters beyond ASCII, as Python knows them.
 
-Writes shell/script/letter_tables.cpp: which characters are letters, numbers, of upper and of lower case, and what case
-makes of them. `--check` only says whether the file is as this script makes it.
+Writes shell/script/letter_tables.cpp, which characters are letters, numbers, of upper and of lower case, and what case
+makes of them, and shell/script/letters_unprintable.cpp, which nobody sees. `--check` only says whether the files are as
+this script makes them.
 
     python3 tests/numbers/letters.py [--check]
 """
@@ -10,7 +11,7 @@ import os
 import sys
 import unicodedata
 
-PATH = os.path.join(os.path.dirname(__file__), "..", "..", "shell", "script", "letter_tables.cpp")
+FOLDER = os.path.join(os.path.dirname(__file__), "..", "..", "shell", "script")
 ALL = [c for c in range(0x80, 0x110000) if not 0xD800 <= c < 0xE000]
 
 
@@ -74,39 +75,46 @@ def shifts_of(name, change, differs=None):
     return text
 
 
-def main():
+def write(name, tables):
+    """Whether the file is, or now is, as it should be."""
+    path = os.path.join(FOLDER, name)
     text = f"""// Made by tests/numbers/letters.py from Python's tables of Unicode {unicodedata.unidata_version}.
 #include "shell/script/letters.h"
 
 // clang-format off
 namespace relish::letters {{
 
+{tables}}}  // namespace relish::letters
 """
-    text += ranges_of("alphabetic", str.isalpha)
-    text += ranges_of("numeric", lambda c: c.isalnum() and not c.isalpha())
-    text += ranges_of("digits", str.isdigit)
-    text += ranges_of("capitals", lambda c: unicodedata.category(c) != "Lt" and c.isupper())
-    text += ranges_of("small", str.islower)
-    text += ranges_of("titles", lambda c: unicodedata.category(c) == "Lt")
-    text += ranges_of("unprintable", lambda c: not c.isprintable())
-    text += shifts_of("to_upper", str.upper)
-    text += shifts_of("to_lower", str.lower)
-    # At the beginning of a word, where that is another character than among capitals.
-    text += shifts_of("to_title", str.title, lambda c: c.title() != c.upper())
-    # What does not end a word: a sigma is the final one where only these stand between it and the end.
-    text += ranges_of("ignored", lambda c: ("A" + c + "\u03a3").lower()[-1] == "\u03c2"
-                      and (c + "\u03a3").lower()[-1] == "\u03c3", 0)
-    text += "}  // namespace relish::letters\n"
-    before = open(PATH, encoding="utf-8").read() if os.path.exists(PATH) else None
+    before = open(path, encoding="utf-8").read() if os.path.exists(path) else None
     if before == text:
-        print("letters as before")
-        return 0
-    print("changed: " + os.path.relpath(PATH))
+        print(f"{name} as before")
+        return True
+    print(f"changed: {name}")
     if "--check" in sys.argv:
-        return 1
-    with open(PATH, "w", encoding="utf-8") as file:
+        return False
+    with open(path, "w", encoding="utf-8") as file:
         file.write(text)
-    return 0
+    return True
+
+
+def main():
+    tables = ranges_of("alphabetic", str.isalpha)
+    tables += ranges_of("numeric", lambda c: c.isalnum() and not c.isalpha())
+    tables += ranges_of("digits", str.isdigit)
+    tables += ranges_of("capitals", lambda c: unicodedata.category(c) != "Lt" and c.isupper())
+    tables += ranges_of("small", str.islower)
+    tables += ranges_of("titles", lambda c: unicodedata.category(c) == "Lt")
+    tables += shifts_of("to_upper", str.upper)
+    tables += shifts_of("to_lower", str.lower)
+    # At the beginning of a word, where that is another character than among capitals.
+    tables += shifts_of("to_title", str.title, lambda c: c.title() != c.upper())
+    # What does not end a word: a sigma is the final one where only these stand between it and the end.
+    tables += ranges_of("ignored", lambda c: ("A" + c + "\u03a3").lower()[-1] == "\u03c2"
+                        and (c + "\u03a3").lower()[-1] == "\u03c3", 0)
+    same = write("letter_tables.cpp", tables)
+    same = write("letters_unprintable.cpp", ranges_of("unprintable", lambda c: not c.isprintable())) and same
+    return 0 if same else 1
 
 
 if __name__ == "__main__":

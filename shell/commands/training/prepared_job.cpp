@@ -215,6 +215,22 @@ std::map<std::string, std::string> options_of_trainer(const SetupTrainerOptions&
   return told;
 }
 
+// `trained`: the parameters that steps change; `all`: those that have values.
+void note_what_has_no_effect(const Invocation& invocation, const TrainingProgram& program,
+                             const OptimizerOptions& optimizer, const std::vector<std::string>& trained,
+                             const std::vector<std::string>& all) {
+  if (invocation.given("init") && program.initial_params.empty())
+    note_without_effect("init draws nothing: params has a value of each parameter");
+  if (invocation.given("prepare") && program.prepare.empty())
+    note_without_effect("prepare is empty: the model gets the data as they are");
+  if (invocation.given("groups") && optimizer.groups.empty())
+    note_without_effect("groups is empty: all parameters have the options of the optimizer");
+  note_late_patterns("groups", optimizer.groups, trained,
+                     [](const ParameterGroup& group) { return group.pattern; });
+  note_late_patterns("init", init_option(invocation).patterns, all,
+                     [](const auto& rule) { return rule.first; });
+}
+
 // What is read for a job; it stays where the job is prepared anew with the sizes that the data tell.
 struct ReadForJob {
   std::optional<DataColumns> columns;
@@ -288,16 +304,7 @@ PreparedJob prepared(const Invocation& invocation, const std::string& function, 
   }
   program.loss_is_sum = is_summed(setup.loss);
   if (!setup.schedule.name.empty()) program.learning_rate = setup.prefix + "learning_rate";
-  if (invocation.given("init") && program.initial_params.empty())
-    note_without_effect("init draws nothing: params has a value of each parameter");
-  if (invocation.given("prepare") && program.prepare.empty())
-    note_without_effect("prepare is empty: the model gets the data as they are");
-  if (invocation.given("groups") && setup.optimizer.groups.empty())
-    note_without_effect("groups is empty: all parameters have the options of the optimizer");
-  note_late_patterns("groups", setup.optimizer.groups, changed.trained,
-                     [](const ParameterGroup& group) { return group.pattern; });
-  note_late_patterns("init", init_option(invocation).patterns, names,
-                     [](const auto& rule) { return rule.first; });
+  note_what_has_no_effect(invocation, program, setup.optimizer, changed.trained, names);
   wanted.schedule = length_of_schedule(invocation, setup.schedule);
   program.module = std::make_shared<const Module>(made);
 

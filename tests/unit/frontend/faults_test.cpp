@@ -485,8 +485,8 @@ TEST_CASE("faults of scripts") {
       {"del x.a", "1:5 TypeError cannot unbind 'x.a'; expected a name or an item\n"},
       {"x = 1 if 2", "1:11 SyntaxError found the end of the line; expected 'else'\n"},
       {"x := 3",
-       "1:3 SyntaxError found ':='; expected the end of the line or ';'\n  note - assignments inside "
-       "expressions are not supported; write it on a line before\n"},
+       "1:3 SyntaxError found ':='; expected the end of the line or ';'\n  note - a statement binds a name "
+       "by '='\n"},
       {"print \"abc\"",
        "1:7 SyntaxError found '\"abc\"'; expected the end of the line or ';'\n"
        "  note - a call is written with parentheses: print(…)\n"},

@@ -155,8 +155,15 @@ TEST_CASE("compiling obeys an interrupt and can be begun again", "[jit]") {
   const ModulePtr module = module_of_text(text);
   const auto evaluator = make_jit({2});
   const Tensor x = numbers(DType::Float32, {4, 4});
-  // Several moments, so that each of the passes is met by one.
-  for (const int before : {20, 120, 210, 300, 390, 480}) {
+  // Several moments of what it takes on this machine, so that each of the passes is met by one.
+  std::int64_t all = INT64_MAX;
+  for (int i = 0; i < 2; ++i) {
+    const Stop begin = now();
+    make_jit({2})->call(module, "main", {x});
+    all = std::min(all, now().wall - begin.wall);
+  }
+  for (const int percent : {3, 20, 35, 50, 65, 80}) {
+    const auto before = static_cast<int>(all * percent / 100);
     const Stop stop = time_to_stop(5, before, [&] { evaluator->call(module, "main", {x}); });
     INFO(before << ": " << stop.wall << " ms, of the processor " << stop.processor);
     CHECK(stop.soon());

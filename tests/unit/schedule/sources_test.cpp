@@ -17,8 +17,7 @@ ModulePtr product(const std::string& rows, const std::string& terms, const std::
                   bool turned) {
   std::string names;
   for (const std::string& size : {rows, terms, columns})
-    if (std::isalpha(static_cast<unsigned char>(size[0])) != 0)
-      names += fmt::format("        {} = T.int64()\n", size);
+    if (size.size() == 1) names += fmt::format("        {} = T.int64()\n", size);
   return read_module(
       "test.relish",
       fmt::format(
@@ -128,6 +127,28 @@ TEST_CASE("sources: of sizes that only the run knows, up to their ends") {
     if (row < 26) continue;
     for (const std::int64_t part : {0, 256, 512})
       REQUIRE(every_line(marked, row, part, std::min<std::int64_t>(part + 256, 600)));
+  }
+}
+
+TEST_CASE("sources: a known number of rows beside terms that only the run knows") {
+  // 312 rows are whole blocks: behind the last one there is nothing, and without terms there is nothing at
+  // all.
+  for (const bool turned : {false, true}) {
+    const ModulePtr module = product("T.int64(312)", "k", "T.int64(500)", turned);
+    const auto after = std::make_shared<const Module>(schedule(*module, small_cache()));
+    const auto jit = make_jit({.threads = 2, .target = small_cache()});
+    for (const std::int64_t terms : {0, 1, 600}) {
+      INFO(turned << " " << terms);
+      const auto args = arguments(312, terms, 500, turned);
+      const Tensor wanted = make_interpreter()->call(module, "f", args).tensor();
+      require_same(make_interpreter()->call(after, "f", args).tensor(), wanted);
+      require_same(jit->call(module, "f", args).tensor(), wanted);
+    }
+    const Tensor marked = asked_of("A", *after, arguments(312, 600, 500, turned));
+    for (std::int64_t row = turned ? 0 : 26; row < (turned ? 600 : 312); ++row) {
+      INFO(row);
+      REQUIRE((turned ? every_line(marked, row, 26, 312) : every_line(marked, row, 0, 600)));
+    }
   }
 }
 

@@ -149,7 +149,7 @@ TEST_CASE("a fault of syntax anywhere and nothing runs") {
   Run run;
   CHECK(run("a = 5\n:type a\nb = (1\n") == "SyntaxError@3");
   CHECK(run("a") == "TypeError@1");
-  CHECK(run("a = 5\n:typo a\n") == "UsageError@?");
+  CHECK(run("a = 5\n:typo a\n") == "UsageError@2");
   CHECK(run("a") == "TypeError@1");
 }
 
