@@ -76,6 +76,16 @@ std::vector<Value> arguments(std::int64_t rows, std::int64_t terms, std::int64_t
           small_numbers(DType::Float32, {terms, columns}, 5)};
 }
 
+// Of a factor whose elements of a term lie side by side: all is asked for but what the first block of so many
+// elements takes of the first part of so many terms.
+void check_asked_behind(const Tensor& marked, std::int64_t block, std::int64_t part) {
+  for (std::int64_t term = 0; term < marked.shape()[0]; ++term) {
+    INFO(term);
+    REQUIRE(every_line(marked, term, block, marked.shape()[1]));
+    CHECK((term < part ? nothing(marked, term, 0, block) : every_line(marked, term, 0, block)));
+  }
+}
+
 std::string size(std::int64_t value) { return std::to_string(value); }
 
 }  // namespace
@@ -100,22 +110,14 @@ TEST_CASE("sources: a block of rows asks for all that the next one copies, the l
 TEST_CASE("sources: rows that lie side by side") {
   const auto args = arguments(320, 600, 512, true);
   const Tensor marked = asked_of("A", schedule(*product("320", "600", "512", true), small_cache()), args);
-  for (std::int64_t term = 0; term < 600; ++term) {
-    INFO(term);
-    REQUIRE(every_line(marked, term, 32, 320));
-    CHECK((term < 200 ? nothing(marked, term, 0, 32) : every_line(marked, term, 0, 32)));
-  }
+  check_asked_behind(marked, 32, 200);
 }
 
 TEST_CASE("sources: all blocks of rows share what the next part and the next columns take") {
   // Two blocks of 256 columns.
   const auto args = arguments(320, 600, 512, false);
   const Tensor marked = asked_of("B", schedule(*product("320", "600", "512", false), small_cache()), args);
-  for (std::int64_t term = 0; term < 600; ++term) {
-    INFO(term);
-    REQUIRE(every_line(marked, term, 256, 512));
-    CHECK((term < 200 ? nothing(marked, term, 0, 256) : every_line(marked, term, 0, 256)));
-  }
+  check_asked_behind(marked, 256, 200);
 }
 
 TEST_CASE("sources: of sizes that only the run knows, up to their ends") {
