@@ -171,9 +171,13 @@ std::uint64_t address_limit() {
 }
 
 void require_least_addresses() {
-  if (address_limit() >= least_stack_bytes) return;
+  // Beside its stack: the text that is read, and the pages that the allocator keeps for a thread. It crashes
+  // where it gets none.
+  constexpr std::uint64_t beside_stack = std::uint64_t{32} << 20;
+  static_assert(least_stack_bytes + beside_stack == std::uint64_t{96} << 20, "the line says how much");
+  if (address_limit() >= least_stack_bytes + beside_stack) return;
   constexpr std::string_view line =
-      "relish: error[ResourceLimit]: the process may have fewer than 64 MiB of addresses; raise its limits "
+      "relish: error[ResourceLimit]: the process may have fewer than 96 MiB of addresses; raise its limits "
       "(ulimit -v, ulimit -d) [limit.memory]\n";
   (void)!::write(STDERR_FILENO, line.data(), line.size());
   ::_exit(exit_code_of(ErrorClass::ResourceLimit));

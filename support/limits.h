@@ -42,6 +42,10 @@ std::uint64_t available_memory();
 // What the limits of the process leave it of addresses (ulimit -v) and of those it may write to (ulimit -d),
 // the smaller, in bytes; UINT64_MAX where there are none.
 std::uint64_t address_limit();
+// What is said where an allocation failed, without a full stop: which limits of the process it met.
+inline constexpr std::string_view memory_used_up =
+    "the memory of the process is used up; lower --memory-limit or raise the limits of the process "
+    "(ulimit -v, ulimit -d)";
 // Ends a process that has too few for its first thread, with the exit code and a line of its own: its
 // allocator would fail in the midst of what begins before the program does. Takes no memory.
 void require_least_addresses();

@@ -23,7 +23,7 @@ std::atomic<bool> lacks{false};
 [[noreturn]] void end_without_memory(void*, const char*, bool) {
   constexpr std::string_view line =
       "relish: error[ResourceLimit]: the memory of the process is used up while code is compiled; raise the "
-      "limit of the process [limit.memory]\n";
+      "limits of the process (ulimit -v, ulimit -d) [limit.memory]\n";
   remove_unfinished_files();
   (void)!::write(STDERR_FILENO, line.data(), line.size());
   ::_exit(exit_code_of(ErrorClass::ResourceLimit));

@@ -276,8 +276,7 @@ int run_program(const std::vector<std::string>& arguments) {
     Diagnostic diagnostic;
     diagnostic.error_class = ErrorClass::ResourceLimit;
     diagnostic.id = "limit.memory";
-    diagnostic.message =
-        "the memory of the process is used up; lower --memory-limit or raise that of the process";
+    diagnostic.message = memory_used_up;
     return report_failure(session, Failure(diagnostic));
   } catch (const std::exception& error) {
     Diagnostic diagnostic;

@@ -206,7 +206,7 @@ class Repl {
       if (failure.error_class() == ErrorClass::Interrupted) tell_stop(began, before);
     } catch (const std::bad_alloc&) {
       session_.output().flush();
-      write_error_text("relish: error[ResourceLimit]: the memory of the process is used up\n");
+      write_error_text(fmt::format("relish: error[ResourceLimit]: {} [limit.memory]\n", memory_used_up));
     } catch (const std::exception& error) {
       session_.output().flush();
       write_error_text(fmt::format("relish: error[InternalError]: {}\n", error.what()));
