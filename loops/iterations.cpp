@@ -42,6 +42,46 @@ bool stays_below(const Polynomial& offset, std::int64_t size, const Extents& ext
   return offset.valid() && most < size;
 }
 
+// The most that a value reaches which is never negative, whatever the loops in the body count, quotients and
+// remainders of what they count among it; none where that is not seen.
+std::optional<std::int64_t> most_of(const Scalar& value, const Extents& extents) {
+  if (const auto literal = value.as_int()) return *literal < 0 ? std::nullopt : literal;
+  if (const auto var = value.as_var()) {
+    const auto found = extents.find(var->id());
+    return found == extents.end() ? std::nullopt
+                                  : std::optional(std::max<std::int64_t>(found->second - 1, 0));
+  }
+  const auto* node = value.as<Binary>();
+  const auto a = node ? most_of(node->a, extents) : std::nullopt;
+  const auto b = a ? most_of(node->b, extents) : std::nullopt;
+  if (!b) return std::nullopt;
+  const auto divisor = node->b.as_int().value_or(0);
+  std::int64_t most = 0;
+  switch (node->op) {
+    case BinaryOp::Add:
+      return __builtin_add_overflow(*a, *b, &most) ? std::nullopt : std::optional(most);
+    case BinaryOp::Mul:
+      return __builtin_mul_overflow(*a, *b, &most) ? std::nullopt : std::optional(most);
+    case BinaryOp::FloorDiv:
+      return divisor > 0 ? std::optional(*a / divisor) : std::nullopt;
+    case BinaryOp::FloorMod:
+      return divisor > 0 ? std::optional(std::min(*a, divisor - 1)) : std::nullopt;
+    case BinaryOp::Min:
+      return std::min(*a, *b);
+    default:
+      return std::nullopt;
+  }
+}
+
+// Whether the index is loop * size + what is in [0, size), by quotients and remainders in it, too.
+bool in_block_of(const Scalar& index, const ScalarVar& loop, std::int64_t size, const Extents& extents) {
+  const auto at = [&](const Scalar& value) { return substitute(index, ScalarMap{{loop.id(), value}}); };
+  const Scalar next = use(loop) + int_literal(loop.dtype(), 1);
+  if (canonical(at(next) - index).as_int() != size) return false;
+  const auto most = most_of(at(int_literal(loop.dtype(), 0)), extents);
+  return most && *most < size;
+}
+
 // Whether blocks of so many elements, one for each iteration, have places of their own: numbers that wrap
 // around come back to those before.
 bool blocks_apart(const For& loop, std::int64_t size, DType index) {
@@ -80,7 +120,9 @@ bool independent_iterations(const For& loop, RangeProver& prover) {
              if (!(*access.buffer == buffer)) return true;
              const Scalar& index = (*access.indices)[d];
              const auto split = prover.polynomial(index).split(loop.var.id());
-             return split && split->quotient.constant() == size && stays_below(split->rest, size, extents) &&
+             return split && split->quotient.constant() == size &&
+                    (stays_below(split->rest, size, extents) ||
+                     in_block_of(index, loop.var, size, extents)) &&
                     blocks_apart(loop, size, index.dtype());
            });
   };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ir/rewriting/rewrite.h"
 #include "loops/accesses.h"
 #include "loops/faults.h"
 
@@ -50,6 +51,43 @@ bool mentions(const Scalar& value, const Axis& axis) {
 std::optional<Nest> perfect_nest(const Stmt& stmt) {
   auto nest = perfect_loops(stmt);
   return nest && nest->store ? nest : std::nullopt;
+}
+
+Stmt without_unit_loops(const Stmt& stmt) {
+  const auto nest = perfect_nest(stmt);
+  const auto is_unit = [](const Axis& axis) { return axis.loop->extent.as_int() == 1; };
+  if (!nest || std::none_of(nest->axes.begin(), nest->axes.end(), is_unit) ||
+      std::all_of(nest->axes.begin(), nest->axes.end(), is_unit))
+    return stmt;
+  ScalarMap places;
+  for (const Axis& axis : nest->axes) {
+    if (!is_unit(axis)) continue;
+    places.insert_or_assign(axis.loop->var.id(), int_literal(axis.loop->var.dtype(), 0));
+    places.insert_or_assign(axis.var.id(), int_literal(axis.var.dtype(), 0));
+  }
+  Stmt body = substitute(nest->store_stmt, places);
+  if (nest->block) {
+    BlockStmt block = *nest->block;
+    std::erase_if(block.iters, [&](const IterVar& iter) { return places.contains(iter.var.id()); });
+    block.reads = block.writes = std::nullopt;
+    if (block.init.defined()) block.init = substitute(block.init, places);
+    block.body = body;
+    body = make_stmt(std::move(block), nest->block_stmt->span);
+  }
+  for (std::size_t i = nest->axes.size(); i-- > 0;) {
+    if (is_unit(nest->axes[i])) continue;
+    For loop = *nest->axes[i].loop;
+    loop.body = body;
+    body = make_stmt(std::move(loop), nest->axes[i].span);
+  }
+  return body;
+}
+
+std::size_t dimension_along_memory(const Buffer& buffer) {
+  std::size_t last = buffer.shape().size() - 1;
+  for (std::size_t d = last + 1; d-- > 0;)
+    if (buffer.shape()[d].as_int() != 1) return d;
+  return last;
 }
 
 std::optional<ScalarVar> strided_var(const Scalar& index) {

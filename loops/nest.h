@@ -32,6 +32,11 @@ struct Nest {
 std::optional<Nest> perfect_nest(const Stmt& stmt);
 // The same around a statement of any kind; `store` is null where that is none.
 std::optional<Nest> perfect_loops(const Stmt& stmt);
+// The perfect nest without loops of one iteration, whose place stands for their variables: what remains are
+// the axes that anything moves along. Other statements, and nests of nothing but such loops, stay.
+Stmt without_unit_loops(const Stmt& stmt);
+// The dimension in which elements lie side by side: the last one of more than one element.
+std::size_t dimension_along_memory(const Buffer& buffer);
 // Fills in which axes the store uses; false unless its indices are distinct axes and constants. `strided`:
 // also an axis times a number above 0, plus a constant. `outer`: also variables from outside of the nest.
 bool find_stored_axes(Nest& nest, bool strided = false, bool outer = false);

@@ -32,6 +32,7 @@
 #include "schedule/blocks/results.h"
 #include "schedule/blocks/rows.h"
 #include "schedule/blocks/sources.h"
+#include "schedule/blocks/terms.h"
 #include "schedule/blocks/window_copies.h"
 
 namespace relish {
@@ -244,7 +245,7 @@ class ContractionWriter : private ContractionScope {
     return iteration(blocks, round, element) < blocks.cut->loop->extent;
   }
 
-  // The terms of a part: one loop, where both factors have them side by side.
+  // The terms of a part: one loop, where no factor is read by windows.
   BlockPlaces terms_of_part() {
     if (shapes.in_windows() || shapes.left_in_windows()) return places(shapes.summed, summed_round);
     const ScalarVar term = variable("term");
@@ -311,48 +312,58 @@ class ContractionWriter : private ContractionScope {
     return substitute(factor, values);
   }
 
+  // What a tile asks for while it is summed.
+  std::vector<Stmt> asked_by_tile(const RowTiles& rows, const Scalar& column_tile) const {
+    std::vector<Stmt> asks;
+    if (shapes.right_ahead.share > 0) asks.push_back(asked_of_right(*this, right_, rows, column_tile));
+    if (shapes.left_ahead.share > 0) asks.push_back(asked_of_left(*this, left_, rows, column_tile));
+    if (shapes.rows_ahead.share > 0) asks.push_back(asked_of_rows(*this, rows, column_tile));
+    if (shapes.columns_ahead.share > 0) asks.push_back(asked_of_columns(*this, rows, column_tile));
+    if (in_result_)
+      asks.push_back(asked(*this, rows.tile(), column_tile));
+    else if (joins_ && shapes.parts_first)
+      asks.push_back(asked_of_sums(rows, column_tile));
+    if (shapes.asks) asks.push_back(in_last_part(asked(*this, rows.tile(), column_tile)));
+    return asks;
+  }
+
   Stmt tiles() {
     const Buffer tile("tile", dtype, {number(shapes.tile.rows), number(shapes.tile.columns())}, "local");
     const ScalarVar column_tile = variable("column_tile");
     const RowTiles rows(*this, shapes, row_round);
-    BlockPlaces sum = terms_of_part();
-    if (contraction.guard.defined()) leave_padding_out(sum, rows, use(column_tile));
     const auto in_columns = [&](const Scalar& column) {
       return use(column_tile) * number(shapes.tile.columns()) + column;
     };
     std::vector<Stmt> body;
-    if (shapes.right_ahead.share > 0) body.push_back(asked_of_right(*this, right_, rows, use(column_tile)));
-    if (shapes.left_ahead.share > 0) body.push_back(asked_of_left(*this, left_, rows, use(column_tile)));
-    if (shapes.rows_ahead.share > 0) body.push_back(asked_of_rows(*this, rows, use(column_tile)));
-    if (shapes.columns_ahead.share > 0) body.push_back(asked_of_columns(*this, rows, use(column_tile)));
-    if (in_result_)
-      body.push_back(asked(*this, rows.tile(), use(column_tile)));
-    else if (joins_ && shapes.parts_first)
-      body.push_back(asked_of_sums(rows, use(column_tile)));
-    if (shapes.asks) body.push_back(in_last_part(asked(*this, rows.tile(), use(column_tile))));
     body.push_back(each_of_tile(rows, shapes.tile.lanes, [&](const TileRow& row, const Scalar& column) {
       return make_stmt(Store{tile, {row.in_tile, column}, zero(dtype)}, span());
     }));
-    const Stmt products =
-        each_of_tile(rows, shapes.tile.lanes, [&](const TileRow& row, const Scalar& column) {
-          const Scalar left =
-              shapes.left_in_windows()
-                  ? load(left_windows_.buffer(), left_windows_.at(*this, row.places, sum.variables()))
-              : shapes.left_direct ? in_place(contraction.left, sum.position, shapes.rows, row_round,
-                                              row.in_block, shapes.tile.rows)
-                                   : load(left_.buffer(), left_.at(row_round, part(), sum.position,
-                                                                   {row.in_block, rows.tile(), row.in_tile}));
-          const Scalar right =
-              shapes.in_windows()
-                  ? load(windows_.buffer(), windows_.at(*this, sum.variables(), use(column_tile), column))
-              : shapes.direct ? in_place(contraction.right, sum.position, shapes.columns, column_round,
-                                         in_columns(column), shapes.tile.columns())
-                              : load(right_.buffer(),
-                                     in_right(sum.position, {in_columns(column), use(column_tile), column}));
-          return make_stmt(
-              Store{tile, {row.in_tile, column}, load(tile, {row.in_tile, column}) + left * right}, span());
-        });
-    body.push_back(in_loops(sum.loops, products));
+    const auto products = [&](const BlockPlaces& sum) {
+      return each_of_tile(rows, shapes.tile.lanes, [&](const TileRow& row, const Scalar& column) {
+        const Scalar left =
+            shapes.left_in_windows()
+                ? load(left_windows_.buffer(), left_windows_.at(*this, row.places, sum.variables()))
+            : shapes.left_direct ? in_place(contraction.left, sum.position, shapes.rows, row_round,
+                                            row.in_block, shapes.tile.rows)
+                                 : load(left_.buffer(), left_.at(row_round, part(), sum.position,
+                                                                 {row.in_block, rows.tile(), row.in_tile}));
+        const Scalar right =
+            shapes.in_windows()
+                ? load(windows_.buffer(), windows_.at(*this, sum.variables(), use(column_tile), column))
+            : shapes.direct ? in_place(contraction.right, sum.position, shapes.columns, column_round,
+                                       in_columns(column), shapes.tile.columns())
+                            : load(right_.buffer(),
+                                   in_right(sum.position, {in_columns(column), use(column_tile), column}));
+        return make_stmt(Store{tile, {row.in_tile, column}, load(tile, {row.in_tile, column}) + left * right},
+                         span());
+      });
+    };
+    const auto terms = [&] {
+      BlockPlaces sum = terms_of_part();
+      if (contraction.guard.defined()) leave_padding_out(sum, rows, use(column_tile));
+      return sum;
+    };
+    body.push_back(summed_with_asks(*this, terms, products, asked_by_tile(rows, use(column_tile))));
     enum class To { Tile, Sums, JoinedSums, Result, JoinedResult };
     const auto summed = [&](To to) {
       const bool result = to == To::Result || to == To::JoinedResult;

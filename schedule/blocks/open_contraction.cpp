@@ -29,6 +29,7 @@
 #include "schedule/blocks/results.h"
 #include "schedule/blocks/rows.h"
 #include "schedule/blocks/sources.h"
+#include "schedule/blocks/terms.h"
 
 namespace relish {
 namespace {
@@ -194,43 +195,50 @@ class OpenWriter : private ContractionScope {
 
   Stmt tiles() {
     const Buffer tile("tile", dtype, {number(shapes.tile.rows), number(shapes.tile.columns())}, "local");
-    const ScalarVar column_tile = variable("column_tile"), term = variable("term");
+    const ScalarVar column_tile = variable("column_tile");
     const RowTiles rows(*this, shapes, row_round);
     const bool one_tile = shapes.columns.chunk == shapes.tile.columns();
     const auto in_columns = [&](const Scalar& column) {
       return one_tile ? column : use(column_tile) * number(shapes.tile.columns()) + column;
     };
     const auto always = [](const TileRow&) { return Scalar(); };
-    std::vector<Stmt> body;
+    std::vector<Stmt> body, asks;
     if (shapes.rows_ahead.share > 0)  // where there are terms
-      body.push_back(make_stmt(IfStmt{number(0) < contraction.summed.front()->loop->extent,
+      asks.push_back(make_stmt(IfStmt{number(0) < contraction.summed.front()->loop->extent,
                                       asked_of_rows(*this, rows, use(column_tile)),
                                       {}},
                                span()));
     if (form_ == Form::Panels)
-      body.push_back(asked(*this, rows.tile(), one_tile ? number(0) : use(column_tile)));
+      asks.push_back(asked(*this, rows.tile(), one_tile ? number(0) : use(column_tile)));
     body.push_back(each_of_tile(rows, always, [&](const TileRow& row, const Scalar& column) {
       return make_stmt(Store{tile, {row.in_tile, column}, zero(dtype)}, span());
     }));
     const bool right_panel = form_ == Form::Panels || form_ == Form::ColumnsAtOnce;
-    const auto left_at = [&](const TileRow& row) {
+    const auto left_at = [&](const TileRow& row, const Scalar& term) {
       return form_ == Form::Panels
-                 ? load(left_.buffer(), left_.at({}, {}, use(term), {row.in_block, rows.tile(), row.in_tile}))
-                 : in_place(contraction.left, use(term), shapes.rows, row_round, row.in_block,
-                            shapes.tile.rows);
+                 ? load(left_.buffer(), left_.at({}, {}, term, {row.in_block, rows.tile(), row.in_tile}))
+                 : in_place(contraction.left, term, shapes.rows, row_round, row.in_block, shapes.tile.rows);
     };
-    const auto right_at = [&](const Scalar& column) {
+    const auto right_at = [&](const Scalar& column, const Scalar& term) {
       return right_panel
                  ? load(right_.buffer(),
-                        right_.at({}, {}, use(term),
+                        right_.at({}, {}, term,
                                   {in_columns(column), one_tile ? number(0) : use(column_tile), column}))
-                 : column_in_place(use(term), in_columns(column));
+                 : column_in_place(term, in_columns(column));
     };
-    const Stmt products = each_of_tile(rows, always, [&](const TileRow& row, const Scalar& column) {
-      const std::vector<Scalar> at{row.in_tile, column};
-      return make_stmt(Store{tile, at, load(tile, at) + left_at(row) * right_at(column)}, span());
-    });
-    body.push_back(in_loops({{term, elements_in(shapes.summed, summed_round)}}, products));
+    const auto terms = [&] {
+      const ScalarVar term = variable("term");
+      return BlockPlaces{{{term, elements_in(shapes.summed, summed_round)}}, use(term)};
+    };
+    const auto products = [&](const BlockPlaces& sum) {
+      const Scalar& term = sum.position;
+      return each_of_tile(rows, always, [&](const TileRow& row, const Scalar& column) {
+        const std::vector<Scalar> at{row.in_tile, column};
+        return make_stmt(Store{tile, at, load(tile, at) + left_at(row, term) * right_at(column, term)},
+                         span());
+      });
+    };
+    body.push_back(summed_with_asks(*this, terms, products, std::move(asks)));
     body.push_back(added(rows, tile, in_columns));
     BlockStmt block;
     block.name = "tile";

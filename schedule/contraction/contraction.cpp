@@ -67,7 +67,8 @@ constexpr std::int64_t most_rows_of_dots = 8, least_terms_of_dots = 64;
 
 bool along_memory(const Scalar& factor, const Axis& axis) {
   const auto* loaded = factor.as<Load>();
-  return loaded && !loaded->indices.empty() && uses(loaded->indices.back(), axis);
+  return loaded && !loaded->indices.empty() &&
+         uses(loaded->indices[dimension_along_memory(*loaded->buffer)], axis);
 }
 
 // The same of a factor that is read where a condition holds.
@@ -128,12 +129,20 @@ std::vector<std::size_t> stored_order(const Nest& nest, const Behind& behind) {
   return own;
 }
 
+// The dimension of the result along which its elements are stored.
+std::size_t last_stored(const Nest& nest, const std::vector<std::size_t>& order) {
+  for (std::size_t i = order.size(); i-- > 0;)
+    if (nest.store->buffer.shape()[order[i]].as_int() != 1) return order[i];
+  return order.empty() ? 0 : order.back();
+}
+
 // The last axes of the result that the right factor alone uses: they become the columns, in the order of
 // memory. The other axes of that factor are left in `others`.
 std::vector<const Axis*> columns_of(const Nest& nest, const std::vector<std::size_t>& order,
                                     const Groups& groups, std::vector<const Axis*>& others) {
   std::vector<const Axis*> columns;
   for (std::size_t i = order.size(); i-- > 0;) {
+    if (nest.store->buffer.shape()[order[i]].as_int() == 1) continue;
     const Axis* axis = axis_of(nest, nest.store->indices[order[i]]);
     const bool of_right = std::find(groups.right.begin(), groups.right.end(), axis) != groups.right.end();
     if (!axis || !of_right) break;
@@ -254,8 +263,9 @@ std::optional<Factors> factors_of(const Nest& nest) {
 
 }  // namespace
 
-std::optional<Contracted> contract(const Stmt& stmt, RangeProver& prover, const Target& target,
+std::optional<Contracted> contract(const Stmt& given, RangeProver& prover, const Target& target,
                                    const Behind& behind) {
+  const Stmt stmt = without_unit_loops(given);
   auto found = perfect_nest(stmt);
   if (!found || !find_stored_axes(*found, true)) return std::nullopt;
   const Nest& nest = *found;
@@ -319,7 +329,7 @@ std::optional<Contracted> contract(const Stmt& stmt, RangeProver& prover, const 
                           {},
                           false,
                           behind.reads_elements,
-                          order.empty() ? 0 : order.back(),
+                          last_stored(nest, order),
                           behind.nothing};
   find_windows(contraction, prover);
   // The places of windows decide by themselves which of their factors gives the columns.

@@ -198,7 +198,8 @@ std::vector<const Load*> read_by_element(const Follower& next, const std::vector
     const bool moves = std::all_of(next.loops.begin(), next.loops.end(), [&](const ScalarVar& loop) {
       return std::find(vars.begin(), vars.end(), loop) != vars.end();
     });
-    if (!moves || substitute(loaded->indices.back(), next.axes).as_var() != std::optional(along)) return;
+    const Scalar& last_index = loaded->indices[dimension_along_memory(*loaded->buffer)];
+    if (!moves || substitute(last_index, next.axes).as_var() != std::optional(along)) return;
     const bool known = std::any_of(found.begin(), found.end(), [&](const Load* other) {
       return *other->buffer == *loaded->buffer && same_indices(other->indices, loaded->indices);
     });

@@ -98,7 +98,7 @@ bool may_store_tiles(const Contraction& contraction) {
 // it: these are asked for while it is summed, and what follows it runs beside the sums of the next tile.
 bool asks(const Contraction& contraction, const ContractionShapes& shapes) {
   if (!contraction.reads_elements || contraction.guard.defined() || shapes.in_windows() ||
-      shapes.left_in_windows() || contraction.rows.size() != 1 || contraction.columns.size() != 1)
+      shapes.left_in_windows() || !shapes.rows.inside.empty() || !shapes.columns.inside.empty())
     return false;
   const Scalar& last = contraction.nest->store->indices[contraction.last];
   return shapes.summed.has_known_parts() && last.as_var() == std::optional(contraction.columns.back()->var) &&
@@ -122,10 +122,11 @@ constexpr std::int64_t small_factor_bytes = 1 << 14;
 bool runs_along(const Scalar& factor, const Axis* axis) {
   const auto* loaded = factor.as<Load>();
   if (!loaded || loaded->indices.empty()) return false;
-  const auto var = loaded->indices.back().as_var();
+  const std::size_t along = dimension_along_memory(*loaded->buffer);
+  const auto var = loaded->indices[along].as_var();
   if (!var || (*var != axis->var && *var != axis->loop->var)) return false;
   std::vector<ScalarVar> others;
-  for (std::size_t d = 0; d + 1 < loaded->indices.size(); ++d) collect_vars(loaded->indices[d], others);
+  for (std::size_t d = 0; d < along; ++d) collect_vars(loaded->indices[d], others);
   return std::none_of(others.begin(), others.end(),
                       [&](const ScalarVar& other) { return other == axis->var || other == axis->loop->var; });
 }
@@ -336,8 +337,10 @@ std::int64_t Blocked::parts() const {
 }
 
 bool ends_with(const Load& loaded, const std::vector<const Axis*>& terms) {
-  if (loaded.indices.size() <= terms.size()) return false;
-  const std::size_t first = loaded.indices.size() - terms.size();
+  if (loaded.indices.empty()) return false;
+  const std::size_t count = dimension_along_memory(*loaded.buffer) + 1;
+  if (count <= terms.size()) return false;
+  const std::size_t first = count - terms.size();
   for (std::size_t i = 0; i < terms.size(); ++i)
     if (!is_axis(loaded.indices[first + i], terms[i]) ||
         (i > 0 && loaded.buffer->shape()[first + i].as_int() != extent_of(terms[i])))
@@ -356,14 +359,15 @@ bool moves_along(const Scalar& factor, const Axis* axis) {
   const auto* loaded = factor.as<Load>();
   if (!loaded || loaded->indices.empty()) return true;
   std::vector<ScalarVar> vars;
-  collect_vars(loaded->indices.back(), vars);
+  collect_vars(loaded->indices[dimension_along_memory(*loaded->buffer)], vars);
   return std::any_of(vars.begin(), vars.end(),
                      [&](const ScalarVar& var) { return var == axis->var || var == axis->loop->var; });
 }
 
 bool turns_sums(const Contraction& contraction, const ContractionShapes& shapes) {
-  const std::vector<Scalar>& place = contraction.nest->store->indices;
-  return shapes.left_in_windows() && !is_axis(place.back(), contraction.columns.back());
+  const Store& store = *contraction.nest->store;
+  return shapes.left_in_windows() &&
+         !is_axis(store.indices[dimension_along_memory(store.buffer)], contraction.columns.back());
 }
 
 ContractionShapes shapes_of(const Contraction& contraction, const Target& target) {
