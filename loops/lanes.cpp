@@ -11,18 +11,14 @@
 namespace relish {
 namespace {
 
-bool is_instruction(Intrinsic which) {
-  switch (which) {
-    case Intrinsic::Sqrt:
-    case Intrinsic::Rsqrt:
-    case Intrinsic::Abs:
-    case Intrinsic::Floor:
-    case Intrinsic::Ceil:
-    case Intrinsic::Round:
-    case Intrinsic::Trunc:
-      return true;
-    default:
+bool has_lane_function(Intrinsic which, DType dtype) {
+  switch (info_of(which).lanes) {
+    case IntrinsicLanes::None:
       return false;
+    case IntrinsicLanes::Float32:
+      return dtype == DType::Float32;
+    default:
+      return is_float(dtype);
   }
 }
 
@@ -100,8 +96,10 @@ bool computed_in_lanes(const Scalar& value) {
            computed_in_lanes(n->condition) && computed_in_lanes(n->a) && computed_in_lanes(n->b);
   }
   const auto* called = value.as<IntrinsicCall>();
-  return called && is_instruction(called->intrinsic) && is_float(value.dtype()) &&
-         called->args[0].dtype() == value.dtype() && computed_in_lanes(called->args[0]);
+  return called && has_lane_function(called->intrinsic, value.dtype()) &&
+         std::all_of(called->args.begin(), called->args.end(), [&](const Scalar& arg) {
+           return arg.dtype() == value.dtype() && computed_in_lanes(arg);
+         });
 }
 
 std::optional<std::vector<Stmt>> lines_of(const Stmt& body) {

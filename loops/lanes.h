@@ -16,7 +16,7 @@ bool lane_wise(BinaryOp op, DType dtype);
 // Whether vectors convert the one to the other: to floats, and of integers to wider ones.
 bool converted_in_lanes(DType from, DType to);
 // Whether every operation of the expression has a form for lanes and may be computed in all of them: plain
-// arithmetic, choices of which both sides are computed, and of functions those that are instructions.
+// arithmetic, choices of which both sides are computed, and functions that have a form (IntrinsicLanes).
 bool computed_in_lanes(const Scalar& value);
 
 // The stores of a body and the names that it gives, in order; none when it does something else, or stores

@@ -64,6 +64,10 @@ enum class IntrinsicOperands : std::uint8_t {
 // Bool; int32; or the dtype of the (first) operand.
 enum class IntrinsicResult : std::uint8_t { Operand, Bool, Int32 };
 
+// What computes it of several numbers side by side: nothing, an instruction, or plain arithmetic (jit/math/),
+// which there is of float32 alone or of float64, too.
+enum class IntrinsicLanes : std::uint8_t { None, Instruction, Float32, Floats };
+
 struct IntrinsicInfo {
   Intrinsic which;
   std::string_view name;  // after "T."
@@ -71,6 +75,7 @@ struct IntrinsicInfo {
   IntrinsicOperands operands;  // others are refused; floor, ceil, round, trunc and abs take any dtype
   IntrinsicResult result;
   std::string_view alias;  // "fabs" for abs, "nearbyint" for round; may be empty
+  IntrinsicLanes lanes = IntrinsicLanes::None;
 };
 
 std::span<const IntrinsicInfo> intrinsics();

@@ -93,6 +93,11 @@ llvm::Value* ScalarEmitter::math_intrinsic(const IntrinsicCall& node, llvm::Valu
 // Of those that loops/lanes.h names.
 llvm::Value* VectorEmitter::vector_intrinsic(const IntrinsicCall& node, const Lanes& lanes) {
   llvm::Value* x = vector(node.args[0], lanes);
+  if (auto* function = elementary_function(module_, node.intrinsic, x->getType(), target_.fma)) {
+    std::vector<llvm::Value*> operands{x};
+    if (node.args.size() == 2) operands.push_back(vector(node.args[1], lanes));
+    return builder_.CreateCall(function, operands);
+  }
   if (node.intrinsic != Intrinsic::Rsqrt)
     return builder_.CreateUnaryIntrinsic(machine_operation(node.intrinsic), x);
   return builder_.CreateFDiv(llvm::ConstantFP::get(x->getType(), 1.0),

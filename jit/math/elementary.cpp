@@ -105,10 +105,12 @@ bool calls_library(Intrinsic which, DType operand) {
 }
 
 llvm::Function* elementary_function(llvm::Module& module, Intrinsic which, llvm::Type* type, bool fma) {
-  const Formula formula = formula_of(which, type->isDoubleTy());
+  const bool is_float64 = type->getScalarType()->isDoubleTy();
+  const Formula formula = formula_of(which, is_float64);
   if (!exists(formula)) return nullptr;
-  const std::string name =
-      "math." + std::string(info_of(which).name) + (type->isFloatTy() ? ".float32" : ".float64");
+  std::string name = "math." + std::string(info_of(which).name) + (is_float64 ? ".float64" : ".float32");
+  if (const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type))
+    name += "x" + std::to_string(vector->getNumElements());
   if (llvm::Function* known = module.getFunction(name)) return known;
   const std::vector<llvm::Type*> operands(formula.of_one ? 1 : 2, type);
   auto* function = llvm::Function::Create(llvm::FunctionType::get(type, operands, false),

@@ -2,6 +2,7 @@
 // called, so that LLVM's vectorizer widens them with the loop. A lane's bits do not depend on the width.
 #pragma once
 
+#include <llvm/IR/DerivedTypes.h>
 #include <llvm/IR/Module.h>
 
 #include "ir/nodes/intrinsic.h"
@@ -9,8 +10,8 @@
 
 namespace relish::jit {
 
-// The module's function for an intrinsic of float32 or float64, made when first asked for; null of those that
-// have none, which the C library computes.
+// The module's function for an intrinsic of float32 or float64, or of a vector of them, made when first asked
+// for; null of those that have none, which the C library computes.
 llvm::Function* elementary_function(llvm::Module& module, Intrinsic which, llvm::Type* type, bool fma);
 
 // Whether the C library has a function of this name for it.

@@ -4,8 +4,8 @@
 namespace relish {
 namespace {
 
-// One part of so many of the terms is summed before anything is asked for. Of fewer terms than `least` the rest
-// would be too short for what is asked for to arrive.
+// One part of so many of the terms is summed before anything is asked for. Of fewer terms than `least` the
+// rest would be too short for what is asked for to arrive.
 constexpr std::int64_t share_before_asks = 4, least_terms_around_asks = 32;
 
 // Whether the outermost loop can be cut, and its parts are long enough. A loop of a number that only the run

@@ -154,11 +154,16 @@ bool fits_tiles(const Follower& next, const std::vector<std::size_t>& dimensions
   const auto lines = lines_of(next.body);
   if (!lines || !all_in_lanes(*lines)) return false;
   std::int64_t nodes = 0;
+  bool by_formula = false;  // whose steps need the registers that the tile has
   for (const Stmt& line : *lines) {
     const auto* store = line.as<Store>();
-    for_each_scalar(store ? store->value : line.as<DefineScalar>()->value, [&](const Scalar&) { ++nodes; });
+    for_each_scalar(store ? store->value : line.as<DefineScalar>()->value, [&](const Scalar& part) {
+      ++nodes;
+      const auto* called = part.as<IntrinsicCall>();
+      by_formula = by_formula || (called && info_of(called->intrinsic).lanes != IntrinsicLanes::Instruction);
+    });
   }
-  if (nodes > most_nodes_on_tiles) return false;
+  if (nodes > most_nodes_on_tiles || by_formula) return false;
   // The loop over that dimension of the result runs along what is stored.
   const auto last = std::find(dimensions.begin(), dimensions.end(), last_stored);
   if (last == dimensions.end()) return false;

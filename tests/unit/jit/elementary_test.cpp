@@ -1,11 +1,13 @@
 // Elementary functions of generated code against the C library in long double: how far they are from the true
 // value in units in the last place, special values, and the same bits wherever in a vector an element stands.
 #include <bit>
+#include <cstring>
 #include <limits>
 #include <map>
 #include <numeric>
 #include <random>
 
+#include "frontend/reader.h"
 #include "tests/unit/jit/helpers.h"
 
 using namespace relish;
@@ -224,7 +226,50 @@ void check_functions_of_two() {
     check_distance(f.which, x, y, sizeof(T) == 4 ? f.most_float32 : f.most_float64, f.truth);
 }
 
+// The same of as many elements, by a loop that the text vectorizes.
+ModulePtr vectorized_module(Intrinsic which, DType dtype, std::size_t elements, std::size_t lanes) {
+  const IntrinsicInfo& info = info_of(which);
+  const std::string size = std::to_string(elements), wide = std::to_string(lanes),
+                    buffer = "T.Buffer((" + size + ",), \"" + std::string(name_of(dtype)) + "\")",
+                    at = "[i * " + wide + " + lane]";
+  return read_module("lanes.relish", "@I.ir_module\nclass M:\n    @T.prim_func\n    def f(X: " + buffer +
+                                         ", Y: " + buffer + ", Z: " + buffer + "):\n        for i in range(" +
+                                         std::to_string(elements / lanes) +
+                                         "):\n            for lane in T.vectorized(" + wide +
+                                         "):\n                Z" + at + " = T." + std::string(info.name) +
+                                         "(X" + at + (info.arity == 2 ? ", Y" + at : "") + ")\n");
+}
+
+template <class T>
+void check_lanes(std::size_t lanes) {
+  std::vector<T> x = sweep<T>(4), y = sweep<T>(5);
+  std::shuffle(x.begin(), x.end(), std::mt19937_64(6));
+  x.resize(64 * lanes);
+  y.resize(64 * lanes);
+  for (const IntrinsicInfo& info : intrinsics()) {
+    if (info.lanes == IntrinsicLanes::None) continue;
+    INFO(info.name << " in " << lanes << " lanes of " << sizeof(T) << " bytes");
+    const std::vector<T> alone =
+        results_of(compiled_tier(), elementwise_module(info.which, dtype_of_number<T>), x, y);
+    const std::vector<T> together =
+        results_of(compiled_tier(), vectorized_module(info.which, dtype_of_number<T>, x.size(), lanes), x, y);
+    std::size_t others = 0;
+    for (std::size_t i = 0; i < x.size(); ++i)
+      if (std::memcmp(&alone[i], &together[i], sizeof(T)) != 0 &&
+          !(std::isnan(alone[i]) && std::isnan(together[i])))
+        ++others;
+    CHECK(others == 0);
+  }
+}
+
 }  // namespace
+
+TEST_CASE("elementary functions have the same bits in loops that a text vectorizes", "[jit][elementary]") {
+  for (const std::size_t lanes : {3, 16}) {
+    check_lanes<float>(lanes);
+    check_lanes<double>(lanes);
+  }
+}
 
 TEST_CASE("elementary functions of float32 are near the true values", "[jit][elementary]") {
   check_functions_of_one<float>();

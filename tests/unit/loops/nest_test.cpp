@@ -60,6 +60,32 @@ TEST_CASE("nests: what is not perfect, or stores to a diagonal") {
   CHECK_FALSE(find_stored_axes(*diagonal));
 }
 
+TEST_CASE("nests: loops of one round leave them") {
+  const auto without = [](const char* body) {
+    const Stmt stmt = without_unit_loops(prim_func(body)->body);
+    const auto nest = perfect_nest(stmt);
+    REQUIRE(nest);
+    std::string text = print(nest->store->indices[0]) + " = " + print(nest->store->value);
+    for (const Axis& axis : nest->axes) text = axis.var.name() + " " + text;
+    return text;
+  };
+  CHECK(without("        for i, j, k in T.grid(8, 1, 2): C[i] = A[k, j]\n") == "k i i = A[k, T.int32(0)]");
+  CHECK(without("        for i in range(1): C[i] = A[i, 0]\n") == "i i = A[i, T.int32(0)]");
+  CHECK(without(
+            "        for j, i, k in T.grid(8, n, 1):\n            with T.sblock(\"C\"):\n"
+            "                vj, vi, vk = T.axis.remap(\"SRR\", [j, i, k])\n                with T.init():\n"
+            "                    C[vj] = T.float32(0)\n                C[vj] = C[vj] + A[vi, vk]\n") ==
+        "vi vj vj = C[vj] + A[vi, T.int32(0)]");
+  const auto along = [](std::vector<std::int64_t> extents) {
+    std::vector<Scalar> shape;
+    for (const std::int64_t extent : extents) shape.push_back(int_literal(DType::Int64, extent));
+    return dimension_along_memory(Buffer("b", DType::Float32, std::move(shape)));
+  };
+  CHECK(along({4, 8}) == 1);
+  CHECK(along({4, 8, 1, 1}) == 1);
+  CHECK(along({1, 1}) == 1);
+}
+
 TEST_CASE("reductions: updates on either side, and what is none") {
   const auto update_of = [](const char* value) {
     const PrimFuncPtr function =
@@ -117,6 +143,19 @@ TEST_CASE("iterations: which loops may run at once") {
       independent("        for i in range(2):\n            for j in range(5): C[i * 4 + j] = A[0, j]\n"));
   CHECK_FALSE(
       independent("        for i in range(2):\n            for j in range(4): C[i * 4 + j] = C[j]\n"));
+  // Blocks whose places are quotients and remainders of what the loops inside count.
+  const auto by_digits = [&](const char* index, const char* rest) {
+    return independent((std::string("        for i in range(2):\n            for j in range(36): B[") +
+                        index + ", " + rest + "] = A[0, j]\n")
+                           .c_str());
+  };
+  CHECK(by_digits("i * 4 + j // 9", "j // 3 % 3"));
+  CHECK(by_digits("i * 3 + j % 3", "j // 9"));
+  CHECK(by_digits("T.min(j // 9, 1) + j % 2 + i * 3", "0"));
+  CHECK_FALSE(by_digits("i * 3 + j // 9", "j % 8"));
+  CHECK_FALSE(by_digits("i * 3 + j % 4", "j // 9"));
+  CHECK_FALSE(by_digits("i * 4 + j // 9 - 1", "j // 3 % 3"));
+  CHECK_FALSE(by_digits("i * 4 + (j + i) // 9", "j // 3 % 3"));
   // Blocks that come around again in 32 bits.
   CHECK(independent(
       "        for i in range(4096):\n            for j in range(4): C[i * 1048576 + j] = A[0, j]\n"));
