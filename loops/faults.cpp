@@ -6,15 +6,20 @@
 
 namespace relish {
 
+namespace {
+
+bool divides(BinaryOp op) {
+  return op == BinaryOp::Div || op == BinaryOp::TruncMod || op == BinaryOp::FloorDiv ||
+         op == BinaryOp::FloorMod;
+}
+
+}  // namespace
+
 bool operation_may_fault(const Scalar& value) {
   const auto* node = value.as<Binary>();
   if (!node || is_float(value.dtype())) return false;
+  if (divides(node->op)) return node->b.as_int().value_or(0) == 0;
   switch (node->op) {
-    case BinaryOp::Div:
-    case BinaryOp::TruncMod:
-    case BinaryOp::FloorDiv:
-    case BinaryOp::FloorMod:
-      return node->b.as_int().value_or(0) == 0;
     case BinaryOp::ShiftLeft:
     case BinaryOp::ShiftRight:
       return is_signed_int(value.dtype()) && node->b.as_int().value_or(-1) < 0;
@@ -29,6 +34,15 @@ bool operation_may_fault(const Scalar& value, RangeProver& prover) {
   const bool shifts = node->op == BinaryOp::ShiftLeft || node->op == BinaryOp::ShiftRight;
   const bool counted = value.dtype() == DType::Int32 || value.dtype() == DType::Int64;
   return !shifts || !counted || !prover.nonnegative(node->b);
+}
+
+bool may_divide_by_zero(const Scalar& value) {
+  bool found = false;
+  for_each_scalar(value, [&](const Scalar& part) {
+    const auto* node = part.as<Binary>();
+    found = found || (node && divides(node->op) && operation_may_fault(part));
+  });
+  return found;
 }
 
 bool may_fault(const Scalar& value, RangeProver& prover) {

@@ -63,7 +63,7 @@ TEST_CASE("what is printed never gets into a file, whichever streams are closed"
 
 TEST_CASE("a process that may have little memory to write to is refused and never crashes") {
   // Below that the system itself cannot begin it.
-  for (const std::int64_t mebibytes : {6,  8,  16, 32, 63, 64, 68, 72, 74,  75,  76,  77, 78,
+  for (const std::int64_t mebibytes : {6,  8,  16, 32, 63, 64, 68, 72, 74,  75,  76,  77,  78,
                                        79, 80, 84, 88, 92, 95, 96, 97, 100, 104, 128, 256, 511}) {
     const TemporaryFolder folder;
     Trial trial = trial_in(folder);
