@@ -51,11 +51,15 @@ bool may_fault(const Scalar& value, RangeProver& prover) {
       if (!prover.in_range(load->indices[d], load->buffer->shape()[d])) return true;
   }
   if (operation_may_fault(value, prover)) return true;
+  // Who emits choices within choices asks for each of them: what the outer one showed of those inside holds.
   if (const auto* chosen = value.as<Select>(); chosen && chosen->lazy) {
+    if (prover.knows_safe(value)) return false;
+    const std::size_t uses = prover.fact_uses();
     if (may_fault(chosen->condition, prover) || may_fault(chosen->b, prover)) return true;
     const std::size_t facts = prover.assume(chosen->condition);
     const bool faults = may_fault(chosen->a, prover);
     prover.forget(facts);
+    if (!faults) prover.note_safe(value, uses);
     return faults;
   }
   bool found = false;
