@@ -171,7 +171,7 @@ TEST_CASE("compiling what is nested takes time in proportion to its depth", "[ji
       }
       return least;
     };
-    const std::int64_t once = time(100), eight_times = time(800);
+    const std::int64_t once = time(40), eight_times = time(320);
     INFO(form << ": " << once << " ms, " << eight_times << " ms");
     CHECK(eight_times < 16 * std::max<std::int64_t>(once, 10));
     in_both_tiers(module(50), "main", {numbers(DType::Float32, {64})});
