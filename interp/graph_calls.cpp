@@ -15,6 +15,24 @@
 #include "support/render.h"
 
 namespace relish::interp {
+namespace {
+
+// The type with the sizes of the run. None where it names no sizes, and where one of them has no value: the
+// operator tells what is wrong.
+std::optional<Type> result_of_text(const Type& type, const SymbolValues& symbols) {
+  const TensorType* tensor = type.tensor();
+  const auto known = [](const Scalar& dim) { return dim.as_int().has_value(); };
+  if (!tensor || !tensor->shape || std::all_of(tensor->shape->begin(), tensor->shape->end(), known))
+    return std::nullopt;
+  try {
+    return concrete_type(type, symbols);
+  } catch (const Failure& failure) {
+    if (failure.error_class() != ErrorClass::Runtime) throw;
+    return std::nullopt;
+  }
+}
+
+}  // namespace
 
 const PrimProgram& GraphEvaluator::prepared(const PrimFuncPtr& function) {
   std::unique_ptr<PrimProgram>& program = prim_programs_[function.get()];
@@ -24,7 +42,8 @@ const PrimProgram& GraphEvaluator::prepared(const PrimFuncPtr& function) {
 
 Value GraphEvaluator::evaluate_op(const OpCall& call, const Expr& expr, Activation& frame) {
   const std::vector<Value> args = evaluate_all(call.args, frame);
-  Value value = evaluate_operator(call, args, expr.span());
+  const std::optional<Type> of_text = result_of_text(expr.type(), frame.symbols);
+  Value value = evaluate_operator(call, args, expr.span(), of_text ? &*of_text : nullptr);
   // What is no function of the arguments' types, as what lay on a stack, must be as the text says.
   if (runs_as_call(*call.op))
     match_value(value, expr.type(), frame.symbols, ErrorClass::Runtime, expr.span(),

@@ -13,6 +13,9 @@ bool operation_may_fault(const Scalar& value);
 // The same where `prover` may show that what is shifted by is not negative.
 bool operation_may_fault(const Scalar& value, RangeProver& prover);
 
+// Whether a part of the expression is a division of integers by what is no literal other than 0.
+bool may_divide_by_zero(const Scalar& value);
+
 // Whether evaluating the expression may fail, its loads included.
 bool may_fault(const Scalar& value, RangeProver& prover);
 

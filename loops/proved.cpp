@@ -36,4 +36,8 @@ void Proved::note(Place at, const Scalar& index, const Scalar& extent) {
   keep(extent);
 }
 
+void Proved::note_safe(Place at, const Scalar& value) {
+  if (safe_.insert(key_of(at, 0, value, {})).second) keep(value);
+}
+
 }  // namespace relish

@@ -29,6 +29,9 @@ class Proved {
     return in_range_.contains(key_of(at, 0, index, extent));
   }
   void note(Place at, const Scalar& index, const Scalar& extent);
+  // No evaluation of the value fails.
+  bool is_safe(Place at, const Scalar& value) const { return safe_.contains(key_of(at, 0, value, {})); }
+  void note_safe(Place at, const Scalar& value);
 
  private:
   // Scalars by their nodes, which are kept, so that no other ever has the address.
@@ -42,7 +45,7 @@ class Proved {
   }
 
   std::unordered_map<Key, Place, Hash> next_;
-  std::unordered_set<Key, Hash> in_range_;
+  std::unordered_set<Key, Hash> in_range_, safe_;
   std::vector<Scalar> kept_;
   Place places_ = outside;
 };

@@ -44,17 +44,20 @@ void RangeProver::enter_loop(const ScalarVar& var, const Scalar& begin, const Sc
   const std::size_t opaques = opaques_.size();
   const Polynomial first = polynomial(begin);
   const Polynomial count = polynomial(extent);
-  loops_.push_back({var, {first, first + count - Polynomial(1)}, count, place_, facts_.size(), opaques});
+  loops_.push_back(
+      {var, {first, first + count - Polynomial(1)}, count, place_, given_, facts_.size(), opaques});
   // A loop that runs so many rounds of a part has something to divide into parts.
   const auto* quotient = extent.as<Binary>();
   const auto part = quotient && quotient->op == BinaryOp::FloorDiv ? quotient->b.as_int() : std::nullopt;
   if (part && *part > 0 && is_index_dtype(extent.dtype()))
     facts_.push_back(polynomial(quotient->a) - Polynomial(*part));
   place_ = proved_.next(place_, Proved::Step::Loop, var.id(), begin, extent);
+  given_ = proved_.next(given_, Proved::Step::Loop, var.id(), begin, extent);
 }
 
 void RangeProver::leave_loop() {
   place_ = loops_.back().outside;
+  given_ = loops_.back().given_outside;
   facts_.resize(loops_.back().facts);
   // What is known of terms inside the loop need not hold behind it, where it may not have run.
   opaques_.resize(loops_.back().opaques);
@@ -64,6 +67,7 @@ void RangeProver::leave_loop() {
 void RangeProver::bind(const ScalarVar& var, const Scalar& value) {
   bound_[var.id()] = polynomial(value);
   place_ = proved_.next(place_, Proved::Step::Variable, var.id(), value);
+  given_ = proved_.next(given_, Proved::Step::Variable, var.id(), value);
 }
 
 Polynomial RangeProver::polynomial(const Scalar& value) {
@@ -102,7 +106,9 @@ Polynomial RangeProver::opaque(const Scalar& value) {
   };
   if (const auto found = known()) return *found;
   // Terms inside it get their atoms first, so that eliminating the last atom never brings back a later one.
+  const std::size_t uses = fact_uses_;
   Opaque made = known_of(value);
+  made.by_fact = fact_uses_ != uses;
   opaques_.push_back(std::move(made));
   return Polynomial::of(opaque_base + opaques_.size() - 1);
 }
@@ -140,6 +146,7 @@ RangeProver::Opaque RangeProver::known_of(const Scalar& value) {
 // Puts the bound of an opaque term in its place that makes p largest (or smallest); false when none is known.
 bool RangeProver::eliminate_opaque(Polynomial& p, std::size_t position, bool maximum, std::size_t choice) {
   const Opaque& term = opaques_[position];
+  if (term.by_fact) ++fact_uses_;
   const auto split = p.split(opaque_base + position);
   if (!split) return false;
   const bool rising = nonnegative(split->quotient, choice);
@@ -221,14 +228,19 @@ bool RangeProver::nonnegative(const Polynomial& p) {
   const auto shown = [&](const Polynomial& each) {
     return nonnegative(each, 0) || (has_choices_ && nonnegative(each, 1));
   };
-  return shown(p) ||
-         std::any_of(facts_.begin(), facts_.end(), [&](const Polynomial& fact) { return shown(p - fact); });
+  if (shown(p)) return true;
+  if (std::none_of(facts_.begin(), facts_.end(), [&](const Polynomial& fact) { return shown(p - fact); }))
+    return false;
+  ++fact_uses_;
+  return true;
 }
 
 std::size_t RangeProver::assume(const Scalar& condition) {
   assumed_.push_back({facts_.size(), opaques_.size(), place_});
   assume_all(condition);
-  place_ = proved_.next(place_, Proved::Step::Condition, 0, condition);
+  // Of a condition that says nothing of integers, what was shown holds as it did before.
+  if (facts_.size() > assumed_.back().facts)
+    place_ = proved_.next(place_, Proved::Step::Condition, 0, condition);
   return assumed_.size() - 1;
 }
 
@@ -292,10 +304,15 @@ bool RangeProver::nonnegative(const Polynomial& p, std::size_t choice) {
 }
 
 bool RangeProver::in_range(const Scalar& index, const Scalar& extent) {
-  if (proved_.holds(place_, index, extent)) return true;
+  if (proved_.holds(given_, index, extent)) return true;
+  const std::size_t uses = fact_uses_;
+  if (proved_.holds(place_, index, extent)) {
+    ++fact_uses_;
+    return true;
+  }
   const bool shown = shown_in_range(index, extent);
   // What is not shown may be later, when more terms are known.
-  if (shown) proved_.note(place_, index, extent);
+  if (shown) proved_.note(fact_uses_ == uses ? given_ : place_, index, extent);
   return shown;
 }
 

@@ -30,6 +30,18 @@ class RangeProver {
   // 0 <= index < extent in every iteration of the loops entered.
   bool in_range(const Scalar& index, const Scalar& extent);
   bool nonnegative(const Scalar& value);
+  // What was shown to be without faults here, by whoever asks for that. `uses`: fact_uses() before it was.
+  bool knows_safe(const Scalar& value) {
+    if (proved_.is_safe(given_, value)) return true;
+    if (!proved_.is_safe(place_, value)) return false;
+    ++fact_uses_;
+    return true;
+  }
+  void note_safe(const Scalar& value, std::size_t uses) {
+    proved_.note_safe(fact_uses_ == uses ? given_ : place_, value);
+  }
+  // How often something was shown by what is assumed.
+  std::size_t fact_uses() const { return fact_uses_; }
   // The coefficient of a loop variable in an index: none when the index is not affine in it.
   std::optional<Polynomial> stride(const Scalar& index, const ScalarVar& loop_var);
   // Whether the two are the same for all values, block variables replaced by what they stand for.
@@ -55,6 +67,7 @@ class RangeProver {
     Polynomial dividend = {};
     std::int64_t divisor = 0;   // of a quotient; else 0
     bool not_negative = false;  // the dividend, so that the quotient is at most that
+    bool by_fact = false;       // what is assumed was needed for that
     std::vector<Polynomial> at_most = {}, at_least = {};  // of a minimum, of a maximum
   };
 
@@ -76,7 +89,7 @@ class RangeProver {
     ScalarVar var;
     Range range;
     Polynomial extent;
-    Proved::Place outside;
+    Proved::Place outside, given_outside;
     std::size_t facts, opaques;  // before
   };
   std::vector<Loop> loops_;
@@ -84,7 +97,10 @@ class RangeProver {
   std::vector<Polynomial> facts_;  // what is not negative
   std::vector<Opaque> opaques_;    // atom = opaque_base + position
   Proved proved_;
-  Proved::Place place_ = Proved::outside;
+  // Where this is, and the same without what is assumed: what was shown there need not be shown again where
+  // something is.
+  Proved::Place place_ = Proved::outside, given_ = Proved::outside;
+  std::size_t fact_uses_ = 0;
   struct Assumed {
     std::size_t facts, opaques;  // before
     Proved::Place place;

@@ -55,7 +55,7 @@ class Scheduler {
                    inside(in_rows(fresh_copy(stmt, {}, {}), prover_, target_, accumulators_)), blocks},
             stmt->span);
       }
-      if (const auto tiles = move_in_tiles(stmt, prover_, target_)) return inside(*tiles);
+      if (const auto tiles = move_in_tiles(stmt, prover_, target_)) return reordered(*tiles);
       if (const auto unpacked = unpack_terms(stmt, prover_)) return statement(*unpacked);
       if (const auto tables = with_tables(stmt, prover_)) return statement(*tables);
       return inside(in_rows(stmt, prover_, target_, accumulators_));
@@ -88,6 +88,14 @@ class Scheduler {
   }
 
  private:
+  // A nest behind a change of its loops: what stayed the same in the inner ones may change with those that
+  // are now innermost.
+  Stmt reordered(const Stmt& settled) {
+    if (const auto tables = settled.as<For>() ? with_tables(settled, prover_) : std::nullopt)
+      return statement(*tables);
+    return inside(settled);
+  }
+
   // What lies inside of a nest whose own order is settled.
   Stmt inside(const Stmt& settled) { return settled.as<For>() ? loop(settled) : statement(settled); }
 

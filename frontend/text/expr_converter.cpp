@@ -293,7 +293,7 @@ ast::ExprPtr ExprConverter::trailer(Parser::TrailerContext* tree, ast::ExprPtr o
       auto* given = child<Parser::ArgumentsContext>(tree, 1);
       written =
           takes_generator(*object) ? generator(given, line_.span_of(tree)) : std::vector<ast::Argument>();
-      if (written.empty()) written = arguments(given);
+      if (written.empty()) written = arguments(given, takes_generator(*object));
     }
     in_uint64_ = outer;
     return make_expr(span, ast::Call{std::move(object), std::move(written)});
@@ -322,7 +322,23 @@ std::vector<ast::Argument> ExprConverter::generator(Parser::ArgumentsContext* tr
   return result;
 }
 
-std::vector<ast::Argument> ExprConverter::arguments(Parser::ArgumentsContext* tree) {
+namespace {
+
+// What stands in brackets of its own, with nothing around them.
+ExprConverter::Parser::AtomContext* alone_in_brackets(antlr4::ParserRuleContext* tree) {
+  while (tree->children.size() == 1 && !is_token(tree->children[0])) tree = rule_of(tree->children[0]);
+  const bool is_atom = tree->getRuleIndex() == ExprConverter::Parser::RuleAtom;
+  return is_atom ? static_cast<ExprConverter::Parser::AtomContext*>(tree) : nullptr;
+}
+
+bool is_generator(ExprConverter::Parser::AtomContext* tree) {
+  return tree->children.size() == 4 && !is_token(tree->children[2]) &&
+         tree->start->getType() == ExprConverter::Parser::LPAREN;
+}
+
+}  // namespace
+
+std::vector<ast::Argument> ExprConverter::arguments(Parser::ArgumentsContext* tree, bool take_generator) {
   using Written = Parser::ExpressionContext;
   std::vector<ast::Argument> result;
   std::size_t count = tree->children.size();
@@ -335,7 +351,10 @@ std::vector<ast::Argument> ExprConverter::arguments(Parser::ArgumentsContext* tr
     const std::size_t fields_before = pending_.size();
     if (is_token(a->children[0]))
       argument.stars = token_of(a->children[next++])->getType() == Parser::MUL ? 1 : 2;
-    argument.value = expression(child<Written>(a, next++));
+    auto* written = child<Written>(a, next++);
+    // sorted((x for x in xs), reverse=True)
+    auto* brackets = take_generator && i == 0 && next == 1 ? alone_in_brackets(written) : nullptr;
+    argument.value = brackets && is_generator(brackets) ? taken_generator(brackets) : expression(written);
     if (next < a->children.size() && !is_token(a->children[next])) {
       argument.value = unsupported(line_.span_of(a), "a generator", fields_before);
     } else if (next < a->children.size()) {
@@ -484,10 +503,17 @@ ast::ExprPtr ExprConverter::unsupported(Span span, std::string what, std::size_t
   return make_expr(span, ast::Unsupported{std::move(what)});
 }
 
+ast::ExprPtr ExprConverter::taken_generator(Parser::AtomContext* tree) {
+  ast::ExprPtr value = list_item(child<Parser::ListItemContext>(tree, 1));
+  refuse_star(*value);
+  return comprehension(line_.span_of(tree), nullptr, std::move(value),
+                       child<Parser::ComprehensionContext>(tree, 2));
+}
+
 ast::ExprPtr ExprConverter::bracketed(Parser::AtomContext* tree) {
   Span span = line_.span_of(tree);
   if (tree->children.size() == 4 && !is_token(tree->children[2])) {
-    if (tree->start->getType() == Parser::LPAREN) return make_expr(span, ast::Unsupported{"a generator"});
+    if (is_generator(tree)) return make_expr(span, ast::Unsupported{"a generator"});
     ast::ExprPtr value = list_item(child<Parser::ListItemContext>(tree, 1));
     refuse_star(*value);
     return comprehension(span, nullptr, std::move(value), child<Parser::ComprehensionContext>(tree, 2));

@@ -32,7 +32,8 @@ class ExprConverter {
   ast::ExprPtr expression_list(Parser::ExpressionListContext* tree);
   ast::ExprPtr primary(Parser::PrimaryContext* tree);
   std::vector<ast::Argument> generator(Parser::ArgumentsContext* tree, Span brackets);
-  std::vector<ast::Argument> arguments(Parser::ArgumentsContext* tree);
+  // `take_generator`: of a callee that takes all items of its first argument (generator).
+  std::vector<ast::Argument> arguments(Parser::ArgumentsContext* tree, bool take_generator = false);
   ast::ExprPtr targets(Parser::TargetsContext* tree);
   ast::ExprPtr target(Parser::TargetContext* tree);
   // A starred item stands in a list or tuple, not alone.
@@ -52,6 +53,7 @@ class ExprConverter {
   // What is refused by name; `fields_before`: how many fields were pending before it was read.
   ast::ExprPtr unsupported(Span span, std::string what, std::size_t fields_before);
   ast::ExprPtr bracketed(Parser::AtomContext* tree);
+  ast::ExprPtr taken_generator(Parser::AtomContext* tree);
   ast::ExprPtr dictionary(Parser::AtomContext* tree);
   ast::ExprPtr list_item(Parser::ListItemContext* tree);
   ast::ExprPtr subscript(Parser::SubscriptContext* tree);

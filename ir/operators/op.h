@@ -59,6 +59,9 @@ struct CallView {
   Span span;
   // In a run the arguments as the text has them, for what a size means that is a number there; else empty.
   std::span<const Expr> written = {};
+  // In a run the type that the text gives to the result, with the sizes of the run; null where that is
+  // unknown.
+  const Type* result_of_text = nullptr;
 
   bool has(std::size_t i) const { return i < args.size(); }
   const TensorType& tensor(std::size_t i) const;  // TypeError naming the parameter when it is no tensor

@@ -50,13 +50,22 @@ void check_kinds(const OpCall& call, const std::vector<Value>& args, Span span) 
   }
 }
 
+// Whether the text itself has a negative number there: a wish, as to infer a dimension, and no size.
+bool is_written_negative(const Expr& arg, std::size_t dim) {
+  const auto* shape = arg.as<ShapeLiteral>();
+  return shape && dim < shape->dims.size() && shape->dims[dim].as_int().value_or(0) < 0;
+}
+
 // A shape with a negative dimension is no tensor's, in the words of whoever makes one: compiled code tells it
 // where it makes the result.
-void refuse_negative_shapes(const std::vector<Value>& args, Span span) {
-  for (const Value& arg : args) {
-    if (!arg.is_shape()) continue;
-    const std::vector<std::int64_t>& dims = arg.shape().dims;
-    if (std::none_of(dims.begin(), dims.end(), [](std::int64_t dim) { return dim < 0; })) continue;
+void refuse_negative_shapes(const OpCall& call, const std::vector<Value>& args, Span span) {
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    if (!args[i].is_shape()) continue;
+    const std::vector<std::int64_t>& dims = args[i].shape().dims;
+    bool negative = false;
+    for (std::size_t d = 0; d < dims.size(); ++d)
+      negative = negative || (dims[d] < 0 && !is_written_negative(call.args[i], d));
+    if (!negative) continue;
     try {
       element_count(dims);
     } catch (Failure& failure) {
@@ -89,12 +98,12 @@ Expr concrete_leaf(const Value& value, const Expr& written) {
   return written;
 }
 
-Value evaluate_operator(const OpCall& call, const std::vector<Value>& args, Span span) {
+Value evaluate_operator(const OpCall& call, const std::vector<Value>& args, Span span, const Type* of_text) {
   RELISH_CHECK(call.op->eval != nullptr, std::string(call.op->name));
   check_kinds(call, args, span);
   std::vector<Expr> leaves;
   for (std::size_t i = 0; i < args.size(); ++i) leaves.push_back(concrete_leaf(args[i], call.args[i]));
-  const CallView view{*call.op, leaves, call.attributes, span, call.args};
+  const CallView view{*call.op, leaves, call.attributes, span, call.args, of_text};
   try {
     // Inference on the real shapes: it gives the result's shape and refuses what only the values show.
     const Type result = call.op->infer(view);
@@ -103,7 +112,7 @@ Value evaluate_operator(const OpCall& call, const std::vector<Value>& args, Span
     return value.is_void() ? Value::tuple({}) : std::move(value);
   } catch (Failure& failure) {
     const std::string of_shape = std::string(short_name_of(*call.op)) + ".shape";
-    if (failure.diagnostics().front().id == of_shape) refuse_negative_shapes(args, span);
+    if (failure.diagnostics().front().id == of_shape) refuse_negative_shapes(call, args, span);
     for (Diagnostic& diagnostic : failure.diagnostics()) {
       if (diagnostic.error_class != ErrorClass::Type) continue;
       diagnostic.error_class = ErrorClass::Runtime;

@@ -11,7 +11,8 @@ namespace relish {
 // such leaf (text, functions).
 Expr concrete_leaf(const Value& value, const Expr& written);
 // The value of the call, whose operator has an evaluation: types are inferred from the values, and what only
-// they show to be wrong is a RuntimeError at `span`.
-Value evaluate_operator(const OpCall& call, const std::vector<Value>& args, Span span);
+// they show to be wrong is a RuntimeError at `span`. `of_text`: CallView::result_of_text.
+Value evaluate_operator(const OpCall& call, const std::vector<Value>& args, Span span,
+                        const Type* of_text = nullptr);
 
 }  // namespace relish

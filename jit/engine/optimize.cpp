@@ -101,20 +101,33 @@ class Analyses {
 // The vectorizer takes an index that wraps around, as 5 * i % 128 or a sum of bytes, for one that moves on,
 // and then reads beyond it and what an iteration before has stored. It meets them in loops of which nothing
 // was known when they were emitted: where names or locals stand for the index, behind a jump, or around a
-// loop of one iteration that is none any more. Such loops stay scalar.
-class KeepWrappingLoops : public llvm::PassInfoMixin<KeepWrappingLoops> {
+// loop of one iteration that is none any more. Such loops stay scalar. So do loops of very many accesses: the
+// vectorizer looks at all pairs of a store and an access.
+class KeepScalarLoops : public llvm::PassInfoMixin<KeepScalarLoops> {
  public:
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
     auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
     if (loops.empty()) return llvm::PreservedAnalyses::all();
     auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
     for (llvm::Loop* loop : loops.getLoopsInPreorder())
-      if (loop->isInnermost() && wraps(*loop, evolution))
+      if (loop->isInnermost() && (has_many_pairs(*loop) || wraps(*loop, evolution)))
         llvm::addStringMetadataToLoop(loop, "llvm.loop.vectorize.enable", 0);
     return llvm::PreservedAnalyses::all();
   }
 
  private:
+  static bool has_many_pairs(const llvm::Loop& loop) {
+    constexpr std::size_t most_pairs = 100'000;
+    std::size_t stores = 0, accesses = 0;
+    for (llvm::BasicBlock* block : loop.blocks()) {
+      for (llvm::Instruction& each : *block) {
+        stores += llvm::isa<llvm::StoreInst>(each);
+        accesses += llvm::getLoadStorePointerOperand(&each) != nullptr;
+      }
+    }
+    return stores * accesses > most_pairs;
+  }
+
   // Whether an address in the loop is computed from a counter of fewer bits.
   static bool wraps(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
     const auto counts = [&](const llvm::SCEV* each) {
@@ -150,7 +163,7 @@ llvm::FunctionPassManager passes_of_functions() {
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::IndVarSimplifyPass()));
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(llvm::DSEPass());
-  passes.addPass(KeepWrappingLoops());
+  passes.addPass(KeepScalarLoops());
   passes.addPass(llvm::LoopVectorizePass());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());

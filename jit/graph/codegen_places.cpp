@@ -66,7 +66,7 @@ void PlaceEmitter::take_arena(const step::TakeArena& arena, Span span) {
   for (const std::vector<PlaceId>& slot : arena.slots) {
     llvm::Value* size = code_.int64(64);
     for (const PlaceId place : slot)
-      size = builder.CreateBinaryIntrinsic(llvm::Intrinsic::smax, size, bytes(place));
+      size = builder.CreateBinaryIntrinsic(llvm::Intrinsic::smax, size, planned_bytes(place));
     offsets.push_back(total);
     total = builder.CreateAdd(total, size);
   }
@@ -84,10 +84,12 @@ void PlaceEmitter::allocate(PlaceId place, bool clear, Span span,
   const Place& described = places_[place];
   Held& held = held_[place];
   bool literal = true;
-  for (const Scalar& d : described.dims) {
-    held.values.push_back(sizes_.dim(d));
-    literal = literal && d.as_int();
-  }
+  sizes_.telling(tell, [&] {
+    for (const Scalar& d : described.dims) {
+      held.values.push_back(sizes_.dim(d));
+      literal = literal && d.as_int();
+    }
+  });
   if (!literal || !described.slot) {
     const std::int32_t site = code_.sites.add(Site::of_dims(span));
     if (!literal) code_.runtime.refuse_negative(code_.builder, code_.context, site, held.values, tell);

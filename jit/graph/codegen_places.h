@@ -49,6 +49,9 @@ class PlaceEmitter {
   llvm::Value* bytes(PlaceId place) {
     return sizes_.bytes(places_[place].dtype, places_[place].dims, places_[place].span);
   }
+  llvm::Value* planned_bytes(PlaceId place) {
+    return sizes_.planned_bytes(places_[place].dtype, places_[place].dims, places_[place].span);
+  }
 
   FunctionCode& code_;
   SizeEmitter& sizes_;

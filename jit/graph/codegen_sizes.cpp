@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ir/scalars/scalar_order.h"
 #include "jit/engine/integer_code.h"
 #include "jit/steps/scalar_hash.h"
+#include "loops/faults.h"
 #include "support/failure.h"
 #include "support/overloaded.h"
 
@@ -168,8 +171,11 @@ llvm::Value* SizeEmitter::quotient(const Binary& node, llvm::Value* a, llvm::Val
   llvm::IRBuilder<>& builder = code_.builder;
   const bool positive = node.b.as_int().value_or(0) > 0;
   if (!positive) {
-    fault_where(builder.CreateIsNull(b), {scalar.span(), FaultKind::DivisionByZero, {}, {}, {}}, nullptr,
-                nullptr);
+    if (plans_)
+      b = builder.CreateSelect(builder.CreateIsNull(b), code_.int64(1), b);
+    else
+      fault_where(builder.CreateIsNull(b), {scalar.span(), FaultKind::DivisionByZero, {}, {}, {}}, nullptr,
+                  nullptr);
     if (scalar.dtype() == DType::Int64 && (node.op == BinaryOp::Div || node.op == BinaryOp::FloorDiv)) {
       llvm::Value* least = builder.CreateICmpEQ(a, code_.int64(INT64_MIN));
       fault_where(builder.CreateAnd(least, builder.CreateICmpEQ(b, code_.int64(-1))),
@@ -189,11 +195,20 @@ llvm::Value* SizeEmitter::shift(const Binary& node, llvm::Value* a, llvm::Value*
 
 // Leaves the function by the fault of the site where the condition holds.
 void SizeEmitter::fault_where(llvm::Value* condition, Site site, llvm::Value* a, llvm::Value* b) {
+  const FaultKind kind = site.kind;
   const std::int32_t id = code_.sites.add(std::move(site));
   llvm::BasicBlock *failed = code_.block("fault"), *next = code_.block("");
   code_.builder.CreateCondBr(condition, failed, next);
   code_.builder.SetInsertPoint(failed);
-  code_.builder.CreateRet(code_.runtime.fault(code_.builder, code_.context, id, a, b, nullptr));
+  llvm::Value* status = code_.runtime.fault(code_.builder, code_.context, id, a, b, nullptr);
+  // What tells a fault may compute sizes itself.
+  if (const auto* tell = std::exchange(tell_, nullptr); tell && kind == FaultKind::DivisionByZero) {
+    (*tell)(status);
+    tell_ = tell;
+  } else {
+    code_.builder.CreateRet(status);
+    tell_ = tell;
+  }
   code_.builder.SetInsertPoint(next);
 }
 
@@ -272,6 +287,15 @@ llvm::Value* SizeEmitter::bytes(DType dtype, const std::vector<Scalar>& dims, Sp
   llvm::Value* made = code_.runtime.byte_size(builder, code_.context, static_cast<std::int32_t>(dtype),
                                               values.size(), RuntimeCalls::array_of(builder, values), site);
   byte_order_.push_back(bytes_.emplace(std::pair(dtype, std::move(values)), made).first);
+  return made;
+}
+
+llvm::Value* SizeEmitter::planned_bytes(DType dtype, const std::vector<Scalar>& dims, Span span) {
+  if (std::none_of(dims.begin(), dims.end(), may_divide_by_zero)) return bytes(dtype, dims, span);
+  llvm::Value* made = nullptr;
+  plans_ = true;
+  apart([&] { made = bytes(dtype, dims, span); });
+  plans_ = false;
   return made;
 }
 

@@ -43,11 +43,22 @@ class SizeEmitter {
     forget_behind(sizes, bytes);
   }
 
+  // Runs `emit`, which allocates a tensor: a division by zero in one of its sizes is told by `tell`.
+  template <class F>
+  void telling(const std::function<void(llvm::Value* status)>& tell, F&& emit) {
+    const auto* outside = std::exchange(tell_, tell ? &tell : nullptr);
+    emit();
+    tell_ = outside;
+  }
+
   llvm::Value* dim(const Scalar& scalar);
   // A scalar argument, of its dtype's register type.
   llvm::Value* scalar(const Scalar& scalar);
   // Bytes of a tensor in whole lines. Sizes beyond all limits end the call.
   llvm::Value* bytes(DType dtype, const std::vector<Scalar>& dims, Span span);
+  // The same of a tensor that is made later: where a size is divided by zero, which is a fault there,
+  // anything.
+  llvm::Value* planned_bytes(DType dtype, const std::vector<Scalar>& dims, Span span);
   // One check of all dims against `dims` and `rank` (-1: any). `site` makes the site, where code needs one.
   void check(const std::vector<llvm::Value*>& found, const std::optional<std::vector<Scalar>>& dims, int rank,
              const std::function<Site()>& site);
@@ -71,6 +82,8 @@ class SizeEmitter {
   using Bytes = std::map<std::pair<DType, std::vector<llvm::Value*>>, llvm::Value*>;
 
   FunctionCode& code_;
+  const std::function<void(llvm::Value* status)>* tell_ = nullptr;
+  bool plans_ = false;
   Symbols symbols_;
   std::unordered_map<std::uint64_t, std::vector<Computed>> dims_;  // by hash of the form
   std::vector<std::uint64_t> order_;                               // hashes, as they were computed

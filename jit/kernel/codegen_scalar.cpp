@@ -468,53 +468,6 @@ llvm::Value* ScalarEmitter::select(const Select& node, DType dtype) {
   return result;
 }
 
-// A double as a float that rounds to halves as the double does: the nearest one towards zero, with the last
-// bit set when it is another number. A float has more than two bits more than a half, so that bit is never
-// one of the half's, nor the one that decides alone.
-llvm::Value* ScalarEmitter::odd_float(llvm::Value* value) {
-  llvm::Value* nearest = builder_.CreateFPTrunc(value, builder_.getFloatTy());
-  llvm::Value* back = builder_.CreateFPExt(nearest, builder_.getDoubleTy());
-  const auto size = [&](llvm::Value* number) {
-    return builder_.CreateIntrinsic(llvm::Intrinsic::fabs, {number->getType()}, {number});
-  };
-  llvm::Type* i32 = builder_.getInt32Ty();
-  llvm::Value* beyond = builder_.CreateZExt(builder_.CreateFCmpOGT(size(back), size(value)), i32);
-  llvm::Value* other = builder_.CreateZExt(builder_.CreateFCmpONE(back, value), i32);
-  llvm::Value* bits = builder_.CreateSub(builder_.CreateBitCast(nearest, i32), beyond);
-  return builder_.CreateBitCast(builder_.CreateOr(bits, other), builder_.getFloatTy());
-}
-
-llvm::Value* ScalarEmitter::cast(llvm::Value* value, DType from, DType to) {
-  if (from == to) return value;
-  llvm::Type* type = register_type(to);
-  if (is_float(from)) {
-    if (is_bool(to)) return builder_.CreateFCmpUNE(value, llvm::ConstantFP::get(value->getType(), 0.0));
-    if (!is_float(to)) {
-      const auto id = is_signed_int(to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
-      return builder_.CreateIntrinsic(id, {type, value->getType()}, {value});
-    }
-    if (to == DType::Float64) return builder_.CreateFPExt(value, type);
-    if (from != DType::Float64) return rounded(value, to);
-    if (to == DType::Float32) return builder_.CreateFPTrunc(value, type);
-  }
-  if (is_float(to)) {
-    // An integer that a float does not hold exactly is larger than any float16, before that rounding and
-    // behind.
-    const bool exact_in_float = is_bool(from) || size_of(from) <= 2 || to == DType::Float16;
-    llvm::Type* through =
-        to == DType::Float32 || to == DType::Float64 || exact_in_float ? type : builder_.getDoubleTy();
-    if (!is_float(from)) {
-      value =
-          is_signed_int(from) ? builder_.CreateSIToFP(value, through) : builder_.CreateUIToFP(value, through);
-      if (through == type) return rounded(value, to);
-    }
-    return rounded(odd_float(value), to);
-  }
-  if (is_bool(to)) return builder_.CreateIsNotNull(value);
-  return is_signed_int(from) ? builder_.CreateSExtOrTrunc(value, type)
-                             : builder_.CreateZExtOrTrunc(value, type);
-}
-
 // The value of a reduction's store. Products are fused into the sum, and when the innermost loop is the one
 // that is summed over, its terms may change their order: to that of a fixed number of lanes (vector_hints).
 ScalarEmitter::ReductionLoops ScalarEmitter::reduction_loops(const Store& store) {

@@ -90,6 +90,8 @@ class ScalarEmitter {
   llvm::Value* select(const Select& node, DType dtype);
   llvm::Value* cast(llvm::Value* value, DType from, DType to);
   llvm::Value* odd_float(llvm::Value* value);
+  llvm::Value* is_nan(llvm::Value* value);
+  llvm::Value* saturated(llvm::Value* value, DType to);
   llvm::Value* intrinsic(const IntrinsicCall& node, DType dtype);
   llvm::Value* variable(const ScalarVar& var);
   llvm::Value* element_address(const Buffer& buffer, const std::vector<Scalar>& indices, Span span);

@@ -6,6 +6,7 @@
 #include "ir/operators/op.h"
 #include "ir/rewriting/rewrite.h"
 #include "jit/steps/step_maker.h"
+#include "loops/faults.h"
 #include "loops/range_prover.h"
 #include "support/failure.h"
 
@@ -36,15 +37,16 @@ namespace {
 
 constexpr std::size_t no_result = static_cast<std::size_t>(-1);
 
-// Whether a size that is computed of others may be none.
-bool may_be_negative(const std::vector<Scalar>& dims) {
+// Whether a size that is computed of others may be none: negative, or divided by zero.
+bool may_be_no_size(const std::vector<Scalar>& dims) {
   RangeProver prover;
   for (const Scalar& dim : dims) {
     std::vector<ScalarVar> vars;
     collect_vars(dim, vars);
     for (const ScalarVar& var : vars) prover.assume_dimension(var);
   }
-  return !std::all_of(dims.begin(), dims.end(), [&](const Scalar& dim) { return prover.nonnegative(dim); });
+  return !std::all_of(dims.begin(), dims.end(),
+                      [&](const Scalar& dim) { return prover.nonnegative(dim) && !may_divide_by_zero(dim); });
 }
 
 Type type_of_param(const PrimParam& param) {
@@ -127,7 +129,7 @@ PlaceId StepMaker::operand(KernelCall& made, std::size_t param) {
   if (source.kind == ParamSource::Result) {
     const TensorType& type = *made.call.out_types[source.index].tensor();
     emit(step::Allocate{made.results[source.index], made.facts.clear[param],
-                        may_be_negative(*type.shape) ? fault_of(made.expr) : nullptr});
+                        may_be_no_size(*type.shape) ? fault_of(made.expr) : nullptr});
     return made.results[source.index];
   }
   const ValueTree& arg = made.args[source.index];

@@ -107,7 +107,7 @@ struct OperatorFault {
   bool fused = false;  // the kernel stands for other calls, too
 };
 // The memory of a temporary: in the arena, or of its own where it has no slot. `fault`: where a dim may be
-// negative.
+// negative, or divided by zero.
 struct Allocate {
   PlaceId result;
   bool clear;

@@ -30,9 +30,9 @@ class CsvMatrixReader {
     std::int64_t row = 0;
     text_.for_each_row([&](std::string_view line) {
       std::int64_t index = row++ * static_cast<std::int64_t>(width);
-      text_.read_row(line, [&](const CsvCell& cell, std::size_t) {
+      text_.read_row(line, [&](const CsvCell& cell, std::size_t column) {
         const std::string_view number = number_text(cell.text, text_.decimal(), buffer_);
-        return store(number, filling_ ? index++ : nowhere) ? std::string() : refusal(cell, number);
+        return store(number, filling_ ? index++ : nowhere) ? CellFault() : refusal(cell, number, column);
       });
     });
     text_.throw_reported();
@@ -93,7 +93,7 @@ class CsvMatrixReader {
     return false;
   }
 
-  std::string refusal(const CsvCell& cell, std::string_view number) const {
+  CellFault refusal(const CsvCell& cell, std::string_view number, std::size_t column) const {
     if (is_missing(cell, false))
       return fmt::format("missing value; expected {}, or load(path, fill=0)", name_of(dtype_));
     if (is_float(dtype_) && !holds_if_integer(dtype_, number)) {
@@ -102,8 +102,12 @@ class CsvMatrixReader {
           printable(cell.text), name_of(dtype_));
     }
     if (const std::string advice = advice_on_number(cell.text, text_.decimal()); !advice.empty())
-      return fmt::format("'{}'{}", printable(cell.text), advice);
-    return fmt::format("'{}' does not read as {}", printable(cell.text), name_of(dtype_));
+      return {printable(cell.text, 40), advice};
+    const std::string where =
+        text_.has_header() ? fmt::format(" in '{}'", printable(text_.names().at(column))) : "";
+    const std::string_view advice = csv_number<double>(number) ? "" : "; columns= leaves a column out";
+    return {printable(cell.text, 40),
+            fmt::format("{} does not read as {}{}", where, name_of(dtype_), advice)};
   }
 
   static constexpr std::int64_t nowhere = -1;

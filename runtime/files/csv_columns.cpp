@@ -279,12 +279,12 @@ class CsvColumnReader {
   }
 
   // The first pass: what the column holds; a message when the cell does not fit the cells before.
-  std::string look_at(const CsvCell& cell, std::size_t column) {
+  CellFault look_at(const CsvCell& cell, std::size_t column) {
     if (place_[column] == npos) return {};
     Chosen& each = chosen_[place_[column]];
     const auto [text, number, filled] = content_of(cell, each);
     if (filled && !each.fill)
-      return std::exchange(each.told_missing, true) ? std::string() : missing_value(each);
+      return std::exchange(each.told_missing, true) ? CellFault() : missing_value(each);
     if (filled && each.statistic) {
       ++each.missing;
       return {};
@@ -335,8 +335,10 @@ class CsvColumnReader {
     }
     if (!real) {
       const std::string advice = advice_on_number(text, text_.decimal());
-      if (!advice.empty()) return fmt::format("'{}' in {}{}", printable(text), where(each), advice);
-      return fmt::format("'{}' in {}, a column of numbers; expected a number", printable(text), where(each));
+      const std::string kind =
+          advice.empty() ? ", a column of numbers; expected a number, or columns= leaves the column out"
+                         : advice;
+      return {printable(text, 40), fmt::format(" in {}{}", where(each), kind)};
     }
     if (!integer) {
       each.kind = Kind::Reals;
@@ -417,7 +419,7 @@ class CsvColumnReader {
   }
 
   // The second pass; a message when the cell is no value of the column's dtype.
-  std::string put(const CsvCell& cell, std::size_t column, std::int64_t row) {
+  CellFault put(const CsvCell& cell, std::size_t column, std::int64_t row) {
     if (place_[column] == npos) return {};
     Chosen& each = chosen_[place_[column]];
     const auto [text, number, filled] = content_of(cell, each);
@@ -432,7 +434,7 @@ class CsvColumnReader {
     }
     const DType dtype = values.dtype();
     if (!is_float(dtype)) {
-      return put_integer(values, row, number) ? "" : refusal(each, text, dtype);
+      return put_integer(values, row, number) ? CellFault() : refusal(each, text, dtype);
     }
     if (!holds_if_integer(dtype, number)) return refusal(each, text, dtype);
     // Each type is read in its own precision.
@@ -450,12 +452,12 @@ class CsvColumnReader {
         printable(text, 40), where(each), printable(each.column.name), printable(text, 40));
   }
 
-  std::string refusal(const Chosen& each, std::string_view text, DType dtype) const {
+  CellFault refusal(const Chosen& each, std::string_view text, DType dtype) const {
     if (has_only_digits(without_plus(text))) {
       return fmt::format("the integer {} of {} is no value of {}; dtype= chooses another", printable(text),
                          where(each), name_of(dtype));
     }
-    return fmt::format("'{}' in {} does not read as {}", printable(text), where(each), name_of(dtype));
+    return {printable(text, 40), fmt::format(" in {} does not read as {}", where(each), name_of(dtype))};
   }
 
   static constexpr std::size_t most_told = 20;

@@ -313,8 +313,15 @@ bool CsvText::check_fault(const CsvCellReader& cells, std::size_t column) {
   return false;
 }
 
-void CsvText::report(std::string_view rule, std::size_t column, std::string message,
-                     std::size_t offset_in_line) {
+void CsvText::report(std::string_view rule, std::size_t column, CellFault fault, std::size_t offset_in_line) {
+  constexpr std::size_t most_lines = 5;
+  const auto same = std::find_if(reported_.begin(), reported_.end(), [&](const Reported& each) {
+    return column != 0 && each.column == column && each.kind == fault.kind;
+  });
+  if (same != reported_.end()) {
+    if (++same->more <= most_lines) same->more_lines.push_back(line_number_);
+    return;
+  }
   if (reported_.size() == max_reported_rows) {
     ++more_faults_;
     return;
@@ -325,16 +332,25 @@ void CsvText::report(std::string_view rule, std::size_t column, std::string mess
   diagnostic.id = rule;
   std::string where = column == 0 ? fmt::format("line {}", line_number_)
                                   : fmt::format("line {}, column {}", line_number_, column);
-  diagnostic.message = fmt::format("{}: {} (byte {})", where, message, line_offset_ + offset_in_line);
-  reported_.push_back(std::move(diagnostic));
+  diagnostic.message = fmt::format("{}: {} (byte {})", where, fault.message, line_offset_ + offset_in_line);
+  reported_.push_back({std::move(diagnostic), column, std::move(fault.kind)});
 }
 
 void CsvText::throw_reported() {
   if (reported_.empty()) return;
+  std::vector<Diagnostic> told;
+  for (Reported& each : reported_) {
+    if (each.more > 0) {
+      each.diagnostic.notes.push_back(
+          {{},
+           fmt::format("the same in {} of this column: line {}{}", counted(each.more, "more cell"),
+                       fmt::join(each.more_lines, ", "), each.more > each.more_lines.size() ? ", …" : "")});
+    }
+    told.push_back(std::move(each.diagnostic));
+  }
   if (more_faults_ > 0)
-    reported_.back().notes.push_back(
-        {{}, fmt::format("and {} with faults", counted(more_faults_, "more line"))});
-  throw Failure(std::move(reported_));
+    told.back().notes.push_back({{}, fmt::format("and {} with faults", counted(more_faults_, "more line"))});
+  throw Failure(std::move(told));
 }
 
 }  // namespace relish

@@ -56,6 +56,19 @@ class CsvCellReader {
   std::size_t fault_offset_ = 0;
 };
 
+// What is wrong with a cell; empty where nothing is. Of faults of one kind in one column the first is told,
+// and in which lines the others are. `kind`: the words without those of this cell.
+struct CellFault {
+  std::string message = {}, kind = {};
+
+  CellFault() = default;
+  CellFault(std::string told) : message(std::move(told)), kind(message) {}
+  // '<cell>'<what>
+  CellFault(std::string_view cell, std::string what)
+      : message("'" + std::string(cell) + "'" + what), kind(std::move(what)) {}
+  bool empty() const { return message.empty(); }
+};
+
 struct CsvLine {
   std::size_t number = 0;  // 0: there is none
   std::string_view text = {};
@@ -102,7 +115,7 @@ class CsvText {
     if (!check_length(line)) return false;
     CsvCellReader cells(line, separator_);
     std::size_t count = 0, bad_column = 0, bad_offset = 0;
-    std::string bad_cell;
+    CellFault bad_cell;
     while (std::optional<CsvCell> cell = cells.next()) {
       ++count;
       if (count > width_ || bad_column != 0) continue;
@@ -120,7 +133,7 @@ class CsvText {
     return count == width_ && bad_column == 0;
   }
   // Column 0: the fault is of the whole line. The first rows are told, the others counted.
-  void report(std::string_view rule, std::size_t column, std::string message, std::size_t offset_in_line);
+  void report(std::string_view rule, std::size_t column, CellFault fault, std::size_t offset_in_line);
   void throw_reported();
   // Tells of comments that have the form of rows, when all lines were visited.
   void tell_comments() const;
@@ -171,7 +184,14 @@ class CsvText {
   std::vector<std::string> names_;
   CsvComments comments_;
   char line_end_ = '\n';
-  std::vector<Diagnostic> reported_;
+  struct Reported {
+    Diagnostic diagnostic;
+    std::size_t column;
+    std::string kind;
+    std::vector<std::size_t> more_lines = {};  // the first ones with the same fault
+    std::size_t more = 0;                      // how many there are
+  };
+  std::vector<Reported> reported_;
   std::size_t more_faults_ = 0;  // beside those
 };
 

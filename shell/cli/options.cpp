@@ -256,8 +256,11 @@ std::size_t leading_options(const std::vector<std::string>& arguments) {
       for (const CLI::Option* known : app.get_options()) {
         for (const std::string& long_name : known->get_lnames()) names.push_back("--" + long_name);
       }
+      // As other interpreters take code.
       fail_usage("option.unknown", fmt::format("unknown option '{}' before the command{}", printable(name),
-                                               nearest_flag(name, names)));
+                                               name == "-c" || name == "--command" || name == "--eval"
+                                                   ? "; -e TEXT runs a line"
+                                                   : nearest_flag(name, names)));
     }
     bool alone = option->get_items_expected_max() == 0 || name.size() != arguments[at].size();
     at += alone ? 1 : 2;

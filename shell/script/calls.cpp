@@ -160,12 +160,16 @@ std::vector<NamedValue> ScriptCalls::names_of(const ast::Call& call) {
 
 namespace {
 
+// As the first of its arguments, in brackets of its own.
+bool has_generator(const ast::Call& call) {
+  return !call.arguments.empty() && call.arguments[0].value->as<ast::Comprehension>() &&
+         written_at(call.arguments[0].value->span).starts_with('(');
+}
+
 // The generator that a call has as its only argument (ExprConverter::generator).
 const ast::Comprehension* generator_of(const ast::Call& call) {
-  if (call.arguments.size() != 1) return nullptr;
-  const auto* comprehension = call.arguments[0].value->as<ast::Comprehension>();
-  return comprehension && written_at(call.arguments[0].value->span).starts_with('(') ? comprehension
-                                                                                     : nullptr;
+  return call.arguments.size() == 1 && has_generator(call) ? call.arguments[0].value->as<ast::Comprehension>()
+                                                           : nullptr;
 }
 
 // A function that a script calls sum might go through it twice, which a generator does not give.
@@ -182,7 +186,7 @@ ScriptValue ScriptCalls::value_of_call(const ast::Call& call, Span span) {
     if (const ScriptValue* value = variable(*name)) {
       const ScriptValue kept = *value;
       check_callable(kept, *call.callee);
-      if (generator_of(call)) refuse_generator(call);
+      if (has_generator(call)) refuse_generator(call);
       if (const auto* function = kept.as<FunctionReference>()) return call_of_module(*function, call, span);
       return call_of_value(kept, call, span);
     }
@@ -323,7 +327,7 @@ ScriptValue ScriptCalls::call_method(const ast::Attribute& method, const ast::Ca
   }
   ScriptValue object = place ? value_at(*place) : value_of(*method.object);
   if (object.as<ShapeValue>()) object = shape_as_tuple(object);
-  if (!object.string() && generator_of(call)) refuse_generator(call);
+  if (!object.string() && has_generator(call)) refuse_generator(call);
   if (const auto* module = object.as<ModulePtr>(); module && (*module)->find(method.name)) {
     return call_of_module({*module, method.name}, call, span);
   } else if (const ScriptValue* own = module ? library_function(*module, method.name) : nullptr) {

@@ -10,38 +10,6 @@ constexpr Param params[] = {{"x", ParamKind::Tensor, "tensor", "", "input"},
                             {"shape", ParamKind::Shape, "shape", "",
                              "shape of the result; one -1 is inferred, 0 copies the dimension of x"}};
 
-// What the dims of `left` leave of `right`: both without the dims that they share.
-void cancel_common(Dims& left, Dims& right) {
-  for (auto l = left.begin(); l != left.end();) {
-    const auto same =
-        std::find_if(right.begin(), right.end(), [&](const Scalar& r) { return prove_equal(*l, r); });
-    if (same == right.end()) {
-      ++l;
-    } else {
-      right.erase(same);
-      l = left.erase(l);
-    }
-  }
-}
-
-// The dim written as -1: the size of x over that of the other dims.
-Scalar inferred_dim(const CallView& call, const Dims& from, const Dims& others) {
-  Dims numerator = from, denominator = others;
-  cancel_common(numerator, denominator);
-  Scalar total = product(numerator);
-  const Scalar rest = product(denominator);
-  if (const auto divisor = rest.as_int()) {
-    if (*divisor == 1) return total;
-    if (*divisor == 0) call.reject("shape", call.span, "-1 cannot be inferred beside a dimension 0");
-    if (const auto size = total.as_int(); size && *size % *divisor != 0) {
-      call.reject("shape", call.span,
-                  fmt::format("x of shape {} has no whole number of rows of {} elements", describe_dims(from),
-                              *divisor));
-    }
-  }
-  return canonical(floor_div(total, rest));
-}
-
 // What a dimension of the wanted shape says.
 enum class Meaning { Size, Copied, Inferred };
 
@@ -80,6 +48,57 @@ std::vector<Meaning> meanings(const CallView& call, const std::optional<Dims>& f
   return meanings(known ? known : from, *of_text.dims);
 }
 
+// The dims of both without those that they share. A number 0 is shared with none: what remains beside it may
+// be anything.
+void cancel_common(Dims& left, Dims& right) {
+  for (auto l = left.begin(); l != left.end();) {
+    const auto same = std::find_if(right.begin(), right.end(),
+                                   [&](const Scalar& r) { return r.as_int() != 0 && prove_equal(*l, r); });
+    if (same == right.end()) {
+      ++l;
+    } else {
+      right.erase(same);
+      l = left.erase(l);
+    }
+  }
+}
+
+// The dim written as -1: the size of x over that of the other dims. A copied dim is in both, whatever it is.
+Scalar inferred_dim(const CallView& call, const Dims& from, const Dims& dims,
+                    const std::vector<Meaning>& meant) {
+  Dims numerator, denominator;
+  for (std::size_t i = 0; i < std::max(from.size(), dims.size()); ++i) {
+    if (i < dims.size() && meant[i] == Meaning::Copied) continue;
+    if (i < from.size()) numerator.push_back(from[i]);
+    if (i < dims.size() && meant[i] == Meaning::Size) denominator.push_back(dims[i]);
+  }
+  cancel_common(numerator, denominator);
+  Scalar total = product(numerator);
+  const Scalar rest = product(denominator);
+  if (const auto divisor = rest.as_int()) {
+    if (*divisor == 1) return total;
+    if (*divisor == 0) {
+      call.reject(
+          "shape", call.span,
+          fmt::format("-1 cannot be inferred beside a dimension 0, of x of shape {}", describe_dims(from)));
+    }
+    if (const auto size = total.as_int(); size && *size % *divisor != 0) {
+      call.reject("shape", call.span,
+                  fmt::format("x of shape {} has no whole number of rows of {} elements", describe_dims(from),
+                              *divisor));
+    }
+  }
+  return canonical(floor_div(total, rest));
+}
+
+// The dim as the text's type has it: where a size of the text is 0 in a run, numbers alone no longer tell
+// what remains beside it.
+std::optional<Scalar> dim_of_text(const CallView& call, std::size_t index) {
+  const TensorType* type = call.result_of_text ? call.result_of_text->tensor() : nullptr;
+  if (!type || !type->shape || index >= type->shape->size()) return std::nullopt;
+  return (*type->shape)[index];
+}
+
 // The wanted shape with -1 and 0 resolved; absent when that needs the unknown shape of x.
 std::optional<Dims> resolved_shape(const CallView& call, const std::optional<Dims>& from,
                                    const Dims& wanted) {
@@ -99,9 +118,8 @@ std::optional<Dims> resolved_shape(const CallView& call, const std::optional<Dim
   }
   if (inferred) {
     if (!from) return std::nullopt;
-    Dims others = dims;
-    others.erase(others.begin() + static_cast<std::ptrdiff_t>(*inferred));
-    dims[*inferred] = inferred_dim(call, *from, others);
+    const bool known = product(*from).as_int() == 0 && dim_of_text(call, *inferred);
+    dims[*inferred] = known ? *dim_of_text(call, *inferred) : inferred_dim(call, *from, dims, meant);
     return dims;
   }
   if (from && prove_different(product(*from), product(dims)))
@@ -144,6 +162,7 @@ constexpr Sample samples[] = {
 };
 constexpr Reject rejects[] = {
     {"reshape.shape", "rand((2, 3), \"float32\"), R.shape([4])", "number of elements differs"},
+    {"reshape.shape", "rand((0, 4), \"float32\"), (1, 4, 0, -1)", "cannot be inferred beside a dimension 0"},
 };
 
 }  // namespace
@@ -163,6 +182,7 @@ extern const Op op_reshape{
     .doc =
         "One dimension may be -1: it is what remains. A 0 copies the dimension of x at that position, unless "
         "x is empty "
-        "and copying does not fit. When sizes cannot be compared before a run, a run checks them."};
+        "and copying does not fit. Beside a size that is 0, and is no copy, -1 may be any number, and is "
+        "refused. When sizes cannot be compared before a run, a run checks them."};
 
 }  // namespace relish::ops_reshape

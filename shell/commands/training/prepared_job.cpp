@@ -14,6 +14,7 @@
 #include "shell/commands/training/trainer_options.h"
 #include "shell/commands/training/training.h"
 #include "shell/commands/transform/loss_option.h"
+#include "shell/option_text.h"
 #include "support/glob.h"
 #include "support/render.h"
 #include "transform/bind_symbols.h"
@@ -29,7 +30,7 @@ namespace {
 // Adds initial_params for the parameters that have no value.
 Module with_start_values(const Module& module, const ParameterHolder& holder, const InitialRules& rules,
                          const std::vector<std::string>& names, const TensorsByName& values,
-                         const std::string& prefix, TrainingProgram& program) {
+                         const std::string& prefix, TrainingProgram& program, Surface surface) {
   const Function& model = *holder.function;
   std::vector<bool> drawn;
   for (const std::string& name : names) drawn.push_back(!values.contains(name));
@@ -43,11 +44,14 @@ Module with_start_values(const Module& module, const ParameterHolder& holder, co
                                    [](const Scalar& dim) { return !dim.as_int().has_value(); });
     if (open != type->shape->end()) {
       const std::optional<ScalarVar> symbol = open->as_var();
+      const auto size = [&] {
+        return surface == Surface::Shell ? fmt::format("{} {}=8", option_text(surface, "dim"), symbol->name())
+                                         : fmt::format("dim={{\"{}\": 8}}", symbol->name());
+      };
       fail(ErrorClass::Usage, {}, "train.params",
-           fmt::format(
-               "parameter '{}' has no fixed shape; expected its start value in params{}", param.name(),
-               symbol ? fmt::format(", or the size of its dimension, dim={{\"{}\": 8}}", symbol->name())
-                      : ""));
+           fmt::format("parameter '{}' has no fixed shape; expected its start value in {}{}", param.name(),
+                       option_text(surface, "params"),
+                       symbol ? fmt::format(", or the size of its dimension, {}", size()) : ""));
     }
   }
   program.initial_params = prefix + "initial_params";
@@ -290,7 +294,7 @@ PreparedJob prepared(const Invocation& invocation, const std::string& function, 
     return prepared(bound, function, read);
   }
   made = with_start_values(made, holder_of_parameters(source, model, setup), init_option(invocation), names,
-                           wanted.parameters, setup.prefix, program);
+                           wanted.parameters, setup.prefix, program, invocation.surface);
   program.prepare = prepare_option(invocation, made, columns.columns.size());
   program.scales_loss = setup.half == DType::Float16;
   program.step = setup.prefix + program.step;

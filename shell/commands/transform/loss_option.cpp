@@ -60,7 +60,30 @@ bool is_plain_name(const std::string& text) {
   }
 }
 
+namespace {
+
+// A function of a module is named by dots, and would have been found where the text reaches it.
+void refuse_function_elsewhere(const Invocation& invocation, std::string_view option,
+                               const std::string& text) {
+  const std::size_t bracket = text.find('(');
+  const std::string name = text.substr(0, bracket), module = name.substr(0, name.find('.'));
+  if (module.size() == name.size() || !is_plain_name(module) ||
+      !is_plain_name(name.substr(module.size() + 1)))
+    return;
+  std::string why = fmt::format("there is no function '{}'", name);
+  if (invocation.surface != Surface::Shell) {
+    why += fmt::format(" in the module of the model; one of another module is given as it is, {}={}", option,
+                       name);
+    if (option == "optimizer" && bracket != std::string::npos)
+      why += fmt::format(", {}", text.substr(bracket + 1, text.rfind(')') - bracket - 1));
+  }
+  invocation.refuse_value(option, std::move(why));
+}
+
+}  // namespace
+
 NamedSpec spec_in_option(const Invocation& invocation, std::string_view option, const std::string& text) {
+  refuse_function_elsewhere(invocation, option, text);
   const bool shell = invocation.surface == Surface::Shell;
   const std::string what =
       shell ? fmt::format("{}: --{}", shell_name(invocation.command.name), shell_name(option))

@@ -148,6 +148,36 @@ TEST_CASE("a kernel of very many statements is compiled in parts", "[jit]") {
   in_both_tiers(sequence, "main", {numbers(DType::Float32, {8})});
 }
 
+TEST_CASE("compiling what is nested takes time in proportion to its depth", "[jit]") {
+  const char* forms[] = {"T.if_then_else(A[i] > T.float32({0}), {1}, T.float32({0}) + A[i])",
+                         "T.if_then_else(i > {0}, {1}, A[(i + {0}) % 64])",
+                         "T.Cast(\"float32\", T.Cast(\"int32\", {1} * T.float32({0})))"};
+  for (const char* form : forms) {
+    const auto module = [&](int depth) {
+      std::string value = "A[i]";
+      for (int k = 0; k < depth; ++k) value = fmt::format(fmt::runtime(form), k, value);
+      return module_of_text(
+          "@T.prim_func\ndef main(A: T.Buffer((64,), \"float32\"), B: T.Buffer((64,), \"float32\")):\n"
+          "    for i in range(64):\n        B[i] = " +
+          value + "\n");
+    };
+    const auto time = [&](int depth) {
+      const ModulePtr made = module(depth);
+      std::int64_t least = INT64_MAX;
+      for (int i = 0; i < 3; ++i) {
+        const Stop begin = now();
+        make_jit({1})->call(made, "main", {numbers(DType::Float32, {64})});
+        least = std::min(least, now().processor - begin.processor);
+      }
+      return least;
+    };
+    const std::int64_t once = time(40), eight_times = time(320);
+    INFO(form << ": " << once << " ms, " << eight_times << " ms");
+    CHECK(eight_times < 16 * std::max<std::int64_t>(once, 10));
+    in_both_tiers(module(50), "main", {numbers(DType::Float32, {64})});
+  }
+}
+
 TEST_CASE("compiling obeys an interrupt and can be begun again", "[jit]") {
   std::string text = "@R.function\ndef main(x: R.Tensor((4, 4), \"float32\")):\n    lv0 = x\n";
   for (int i = 1; i <= 30000; ++i) text += fmt::format("    lv{} = R.add(lv{}, x)\n", i, i - 1);

@@ -51,8 +51,12 @@ TEST_CASE("bad cells and rows are refused by line and column") {
   };
   CHECK(text("a,b\n1,2\n3,\n") ==
         "line 3, column 2: missing value; expected float32, or load(path, fill=0) (byte 10)");
-  CHECK(text("1,2\n3,x\n") == "line 2, column 2: 'x' does not read as float32 (byte 6)");
-  CHECK(text("1,2\n3,4 5\n") == "line 2, column 2: '4 5' does not read as float32 (byte 6)");
+  CHECK(text("1,2\n3,x\n") ==
+        "line 2, column 2: 'x' does not read as float32; columns= leaves a column out (byte 6)");
+  CHECK(text("a,b\n1,2\n3,x\n") ==
+        "line 3, column 2: 'x' in 'b' does not read as float32; columns= leaves a column out (byte 10)");
+  CHECK(text("1,2\n3,4 5\n") ==
+        "line 2, column 2: '4 5' does not read as float32; columns= leaves a column out (byte 6)");
   CHECK(text("1,2\n3\n") == "line 2: 1 columns; expected 2 as in the first row (byte 4)");
   CHECK(text("1,2\n3,4,5\n") == "line 2: 3 columns; expected 2 as in the first row (byte 4)");
   CHECK(text("1,2\n\"3,4\n") == "line 2, column 1: a quoted cell has no end on its line (byte 4)");
@@ -60,16 +64,53 @@ TEST_CASE("bad cells and rows are refused by line and column") {
   CHECK(text("1,2\n3,1e99\n") == "line 2, column 2: '1e99' does not read as float32 (byte 6)");
 }
 
+TEST_CASE("the same fault of a column is told once, with the lines where it is") {
+  TemporaryFolder folder;
+  const auto told = [&](const std::string& bytes, bool as_matrix) {
+    const std::string path = folder.put("bad.csv", bytes);
+    std::vector<std::string> result;
+    try {
+      if (as_matrix)
+        read_csv(path);
+      else
+        read_csv_columns(path, {});
+    } catch (const Failure& failure) {
+      for (const Diagnostic& each : failure.diagnostics())
+        result.push_back(each.message + (each.notes.empty() ? "" : " | " + each.notes[0].text));
+    }
+    return result;
+  };
+  std::string bytes = "a,b\n1,2\n";
+  for (int i = 0; i < 30; ++i) bytes += i % 3 == 0 ? "1,2\n" : fmt::format("w{},2\n", i);
+  CHECK(
+      told(bytes, false) ==
+      std::vector<std::string>{
+          "line 4, column 1: 'w1' in 'a', a column of numbers; expected a number, or columns= leaves the column "
+          "out (byte 12) | the same in 19 more cells of this column: line 5, 7, 8, 10, 11, …"});
+  CHECK(
+      told(bytes, true) ==
+      std::vector<std::string>{
+          "line 4, column 1: 'w1' in 'a' does not read as float32; columns= leaves a column out (byte 12) | the "
+          "same in 19 more cells of this column: line 5, 7, 8, 10, 11, …"});
+  CHECK(
+      told("1,2\nx,2\n1,y\n,3\nz,\n", true) ==
+      std::vector<std::string>{
+          "line 2, column 1: 'x' does not read as float32; columns= leaves a column out (byte 4) | the same in 1 "
+          "more cell of this column: line 5",
+          "line 3, column 2: 'y' does not read as float32; columns= leaves a column out (byte 10)",
+          "line 4, column 1: missing value; expected float32, or load(path, fill=0) (byte 12)"});
+}
+
 TEST_CASE("the first twenty bad rows are told") {
   TemporaryFolder folder;
-  std::string bytes;
-  for (int i = 0; i < 30; ++i) bytes += "1,\n";
+  std::string bytes = "1,2\n";
+  for (int i = 0; i < 30; ++i) bytes += "1\n";
   try {
     read_csv(folder.put("bad.csv", bytes));
     FAIL("no failure");
   } catch (const Failure& failure) {
     CHECK(failure.diagnostics().size() == 20);
-    CHECK(failure.diagnostics()[19].message.starts_with("line 20, column 2: missing value"));
+    CHECK(failure.diagnostics()[19].message.starts_with("line 21: 1 columns"));
     REQUIRE(failure.diagnostics()[19].notes.size() == 1);
     CHECK(failure.diagnostics()[19].notes[0].text == "and 10 more lines with faults");
   }
@@ -269,7 +310,10 @@ TEST_CASE("cells that do not fit their column are told by line, column and name"
     const std::string start = "DataError: " + path + ": ";
     return message.starts_with(start) ? message.substr(start.size()) : message;
   };
-  CHECK(told("a\n1\nx\n") == "line 3, column 1: 'x' in 'a', a column of numbers; expected a number (byte 4)");
+  CHECK(
+      told("a\n1\nx\n") ==
+      "line 3, column 1: 'x' in 'a', a column of numbers; expected a number, or columns= leaves the column out "
+      "(byte 4)");
   for (const char* number : {"1,000", "12,345,678.5"}) {
     INFO(number);
     CHECK(told(fmt::format("a,b\n\"{}\",2\n", number)).find("words={\"a\": […]} takes them as words") !=
