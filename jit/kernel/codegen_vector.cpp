@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ir/rewriting/rewrite.h"
+#include "ir/scalars/scalar_order.h"
 #include "loops/accesses.h"
 #include "loops/extremes.h"
 #include "loops/faults.h"
@@ -55,6 +56,19 @@ bool VectorEmitter::fits(const For& loop, const Store& store) {
   return slot != frame_.buffers.end() && slot->second.strides.empty();
 }
 
+// Whether an operation that moves with the loop, which was entered, has no form for lanes: LLVM's vectorizer
+// may have one, where a lane at a time has none. Elements are loaded as far apart as they lie in either case.
+bool VectorEmitter::computes_alone(const Scalar& value, const For& loop) {
+  if (value.as<Load>() || !prover_.depends_on(value, loop.var)) return false;
+  const auto* operation = value.as<Binary>();
+  const auto* converted = value.as<Cast>();
+  if (operation && !lane_wise(operation->op, value.dtype())) return true;
+  if (converted && !converted_in_lanes(converted->a.dtype(), value.dtype())) return true;
+  bool found = false;
+  for_each_operand(value, [&](const Scalar& part) { found = found || computes_alone(part, loop); });
+  return found;
+}
+
 bool VectorEmitter::vector_loop(const For& loop, Span span) {
   const auto count = loop.extent.as_int();
   if (loop.kind != LoopKind::Vectorized || loop.step.defined() || !count || *count < 2 || *count > most_lanes)
@@ -63,8 +77,9 @@ bool VectorEmitter::vector_loop(const For& loop, Span span) {
   const auto body = lines_of(loop.body);
   if (!body || !independent_iterations(loop, prover_)) return false;
   enter(loop);
+  const auto* alone = body->size() == 1 ? body->front().as<Store>() : nullptr;
   const bool taken =
-      (body->size() == 1 || all_in_lanes(*body)) &&
+      (alone ? !computes_alone(alone->value, loop) : all_in_lanes(*body)) &&
       std::all_of(body->begin(), body->end(), [&](const Stmt& line) {
         const auto* store = line.as<Store>();
         return store ? fits(loop, *store) : !may_fault(line.as<DefineScalar>()->value, prover_);

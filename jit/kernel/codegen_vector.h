@@ -30,6 +30,7 @@ class VectorEmitter : protected ScalarEmitter {
     std::size_t facts = 0;                                       // and what was known before
   };
   bool fits(const For& loop, const Store& store);
+  bool computes_alone(const Scalar& value, const For& loop);
   bool loads_in_lanes(const Scalar& value, const For& loop);
   bool masked_loop(const For& loop, const IfStmt& guarded, Span span);
   bool is_prefix(const Scalar& condition, const For& loop);
