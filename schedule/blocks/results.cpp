@@ -112,10 +112,11 @@ Stmt stored_tile(const ContractionScope& scope,
   const ScalarVar row = scope.variable("row"), column = scope.variable("column");
   const Scalar in_rows = row_tile * scope.number(tile.rows) + use(row),
                in_columns = column_tile * scope.number(tile.columns()) + use(column);
+  const Scalar columns =
+      scope.elements_of_tile(scope.shapes.columns, scope.column_round, column_tile, tile.columns());
   return scope.in_loops(
       {{row, scope.elements_of_tile(scope.shapes.rows, scope.row_round, row_tile, tile.rows)},
-       {column,
-        scope.elements_of_tile(scope.shapes.columns, scope.column_round, column_tile, tile.columns())}},
+       {column, columns, columns.as_int() ? LoopKind::Vectorized : LoopKind::Serial}},
       stored_at(scope, in_rows, in_columns,
                 sum({in_rows, row_tile, use(row)}, {in_columns, column_tile, use(column)})));
 }
