@@ -56,3 +56,24 @@ TEST_CASE("one kernel of a function as instructions, and a prim_func itself", "[
   CHECK(itself[0].name == "f");
   CHECK_THROWS_AS(kernel_code_of(module, "g", CodeForm::Generated), Failure);
 }
+
+TEST_CASE("loops that a text vectorizes become vectors, whatever they compute", "[jit][code]") {
+  const auto inserted = [](const std::string& from, const std::string& to, const std::string& value) {
+    const ModulePtr module =
+        module_from("@T.prim_func\ndef f(A: T.Buffer((256,), \"" + from + "\"), B: T.Buffer((256,), \"" + to +
+                    "\")):\n    for i in range(16):\n        for lane in T.vectorized(16):\n"
+                    "            B[i * 16 + lane] = " +
+                    value + "\n");
+    const std::string text = kernel_code_of(module, "f", CodeForm::Optimized).at(0).text;
+    INFO(text);
+    CHECK(text.find(" x " + std::string(to == "float32" ? "float>" : "i32>")) != std::string::npos);
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = text.find("insertelement", at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  // One for each number that all lanes have, none for each lane.
+  constexpr std::size_t lanes = 16;
+  CHECK(inserted("float32", "float32", "T.exp(A[i * 16 + lane])") < lanes);
+  CHECK(inserted("int32", "int32", "A[i * 16 + lane] // 3 + A[i * 16 + lane] % 7") < lanes);
+  CHECK(inserted("uint8", "float32", "T.Cast(\"float32\", A[i * 16 + lane])") < lanes);
+}
