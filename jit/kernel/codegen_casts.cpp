@@ -50,7 +50,7 @@ llvm::Value* ScalarEmitter::saturated(llvm::Value* value, DType to) {
   llvm::Value* raised =
       builder_.CreateSelect(builder_.CreateFCmpOGT(value, number(least)), value, number(least));
   llvm::Value* result = nullptr;
-  if (width < real->getScalarType()->getFPMantissaWidth()) {
+  if (static_cast<int>(width) < real->getScalarType()->getFPMantissaWidth()) {
     result = integer(builder_.CreateSelect(builder_.CreateFCmpOLT(raised, number(beyond - 1)), raised,
                                            number(beyond - 1)));
   } else {
