@@ -48,7 +48,7 @@ TEST_CASE("row sums: whole vectors, ends of them and single elements, in both pr
     const DType type = *dtype_from_name(dtype);
     for (const std::int64_t columns : {4, 7, 8, 16, 19, 32}) {
       for (const std::int64_t terms : {1, 2, 9, 40}) {
-        for (const std::string first : {fmt::format("T.{}(0)", dtype), std::string("D[j0]"), std::string()}) {
+        for (const std::string& first : {fmt::format("T.{}(0)", dtype), std::string("D[j0]"), std::string()}) {
           INFO(dtype << " " << columns << " " << terms << " " << first);
           const ModulePtr module = row_sums(terms, columns, dtype, first, "(A[b0, i0] * B[i0, j0] + D[j0])");
           check_schedules(module, numbers_of(type, terms, columns), {});
