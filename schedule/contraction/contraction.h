@@ -25,7 +25,7 @@ struct Contracted {
 // What is put behind the stores of a result.
 struct Behind {
   bool by_vectors = true;  // vectors compute it, if it is anything
-  // It reads elements of its own beside those of the result. Each tile asks for them before its sums, by
+  // It reads elements of its own beside those of the result. Each tile asks for them while it is summed, by
   // T.evaluate(result[...]) that stands for these elements, and is stored as soon as it is ready.
   bool reads_elements = false;
   // Where it alone stores what there is, and along another dimension of the result than the last: all of

@@ -245,7 +245,7 @@ std::optional<Joint> joint_of(const Stmt& nest, const Stmt& next, bool kept, Ran
                std::move(behind)};
 }
 
-// The place of the result that a tile asks for before its sums.
+// The place of the result that a tile asks for while it is summed.
 const Load* asked_for(const Stmt& stmt, const Buffer& result) {
   const auto* evaluated = stmt.as<Evaluate>();
   const auto* place = evaluated ? evaluated->value.as<Load>() : nullptr;
